@@ -168,7 +168,7 @@ function attached<A extends Attached>(membership: Membership, attach: () => A): 
 /** @internal Checks that a handle is of this kind. */
 export function checkKind(what: string, kind: string, handle: { readonly kind: string }): void {
   if (typeof handle?.kind !== 'string') {
-    throw badType(what, `the handle of a ${kind} (its .handle)`, handle);
+    throw badType(what, `the handle of a ${kind} (its .handle, not the object)`, handle);
   }
   if (handle.kind !== kind) throw new TypeError(`${what} must be of a ${kind}, but it is of a ${handle.kind}`);
 }
@@ -240,11 +240,13 @@ function differencesOf(has: Int32Array, p: Properties, only: (() => Error) | str
   const robust = has[O_ROBUST / 4] as number;
   // An object of the algorithms has its hash where a semaphore has `robust`.
   if (p.hash !== undefined && p.hash !== robust) return 'another hash or way to wait';
-  return differing(
+  const differences = differing(
     [`${only ?? 'permits'}`, has[O_INITIAL / 4], p.permits],
     [`${only ?? 'max'}`, has[O_MAX / 4], p.max],
     [`${only ?? 'robust'}`, p.hash === undefined && robust > 0, p.robust],
   );
+  // One of the calls has given no max: 2147483647 is LIMIT.
+  return differences.replace(/max.*2147483647/, '$& (the default)');
 }
 
 /** @internal Says which of these properties an object does not have as they are asked for: the name, has, wanted. */

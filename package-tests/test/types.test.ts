@@ -2,6 +2,7 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, inject, it } from 'vitest';
 import { node } from '../support/run.js';
 
@@ -62,4 +63,22 @@ describe('CommonJS', () => {
     expect(check(five.tsc, 'node16', 'node16', 'types/plain/use.ts')).toBe('');
     expect(check(five.tsc, 'commonjs', 'node10', 'types/plain/use.ts')).toBe('');
   });
+});
+
+it.each(compilers)('the pair of files in docs/commonjs-and-jest.md runs, compiled by TypeScript $version', ({
+  version,
+  tsc,
+}) => {
+  const page = readFileSync(join(folder, 'node_modules/taketurns/docs/commonjs-and-jest.md'), 'utf8');
+  const [, config = ''] = page.match(/^```json\n(.*?)^```$/ms) ?? [];
+  const [, output] = page.match(/^ {4}node dist\/main\.js\n\n```text\n(.*?)^```$/ms) ?? [];
+  const pair = join(folder, `types/pair-${version}`);
+  mkdirSync(pair);
+  writeFileSync(join(pair, 'package.json'), '{}');
+  writeFileSync(join(pair, 'tsconfig.json'), config);
+  for (const [, name = '', code = ''] of page.matchAll(/^```ts\n\/\/ (\S+)\n(.*?)^```$/gms))
+    writeFileSync(join(pair, name), code);
+  const typeRoots = fileURLToPath(new URL('../../node_modules/@types', import.meta.url));
+  expect(node(pair, tsc, '--typeRoots', typeRoots)).toBe('');
+  expect(node(pair, 'dist/main.js')).toBe(output);
 });

@@ -171,12 +171,12 @@ describe('from refuses', () => {
     ] as const) {
       // By postMessage it arrives as a plain object.
       for (const value of [object, structuredClone(object)]) {
-        expect(() => Kind.from(value as never)).toThrow(`a ${Kind.name} (its .handle), got an object (`);
+        expect(() => Kind.from(value as never)).toThrow(`a ${Kind.name} (its .handle, not the object), got an object (`);
       }
     }
     const lock = new RwLock();
     expect(() => RwLock.from(lock as never)).toThrow(
-      'RwLock.from: handle must be the handle of a RwLock (its .handle), got an object (RwLock)',
+      'RwLock.from: handle must be the handle of a RwLock (its .handle, not the object), got an object (RwLock)',
     );
   });
 

@@ -97,7 +97,7 @@ describe.each(LOCKS)('$kind', ({ kind, Class }) => {
     );
     expect(() => Class.from({ ...handle, kind } as never)).toThrow(/the object there is no /);
     expect(() => Class.from(5 as never)).toThrow(
-      `${kind}.from: handle must be the handle of a ${kind} (its .handle), got 5`,
+      `${kind}.from: handle must be the handle of a ${kind} (its .handle, not the object), got 5`,
     );
   });
 

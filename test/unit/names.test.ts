@@ -93,8 +93,16 @@ describe('open refuses', () => {
         `Semaphore.open: name "as it is": it exists already with ${differs}`,
       );
     }
-    expect(() => Semaphore.open('as it is', 3)).toThrow(RangeError);
+    expect(() => Semaphore.open('as it is', 3)).toThrow(
+      new RangeError(
+        'Semaphore.open: name "as it is": it exists already with max 9, not 2147483647 (the default)',
+      ),
+    );
     expect(Semaphore.open('as it is', 3, { max: 9 }).available).toBe(3);
+    Semaphore.open('without max', 2147483647);
+    expect(() => Semaphore.open('without max', 3, { max: 9 })).toThrow(
+      'with permits 2147483647, not 3; max 2147483647 (the default), not 9',
+    );
   });
 
   it('a name that nothing has, when no permits are given', () => {

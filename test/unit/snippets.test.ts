@@ -1,7 +1,7 @@
 /**
  * Each program of the README, of the pages in docs/ and of the docstrings runs on its own, when pasted, and prints what the
- * page says. Those in TypeScript are compiled strictly. What names its file in its first line is part of a
- * project that package-tests builds.
+ * page says. Those in TypeScript are compiled strictly. What names its file in its first line is part of a project of
+ * several files, and does not run here.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -49,7 +49,7 @@ const sources = readdirSync(`${root}src`, { recursive: true, encoding: 'utf8' })
   .map((name) => `src/${name}`);
 const snippets = ['README.md', ...pages, ...sources]
   .flatMap(snippetsOf)
-  .filter(({ code }) => !/^\/\/ [\w.]+\.m?js\n/.test(code));
+  .filter(({ code }) => !/^\/\/ [\w./]+\.(m?js|jsx|ts)\n/.test(code));
 
 beforeAll(() => {
   rmSync(folder, { recursive: true, force: true });
