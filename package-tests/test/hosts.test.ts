@@ -44,10 +44,13 @@ describe('two files of tests pass in Jest', () => {
 });
 
 describe('two files of tests in CommonJS pass in Jest without modules,', () => {
+  // Without this option, Jest runs files that are known to be fast in one process.
+  const workers = ['--config', '{ "workerIdleMemoryLimit": "1GB" }'];
+
   it.each([
     ['in one process', ['--runInBand']],
-    ['in two processes', ['--maxWorkers', '2']],
-    ['in two threads', ['--maxWorkers', '2', '--workerThreads']],
+    ['in two processes', ['--maxWorkers', '2', ...workers]],
+    ['in two threads', ['--maxWorkers', '2', ...workers, '--workerThreads', '--globalSetup', './commonjs/setup.cjs']],
     ['in jsdom', ['--runInBand', '--env', createRequire(import.meta.url).resolve('jest-environment-jsdom')]],
   ])('%s', (_, options) => {
     const report = JSON.parse(node(folder, jest, '--json', '--rootDir', folder, ...options, 'commonjs/'));

@@ -65,20 +65,20 @@ describe('CommonJS', () => {
   });
 });
 
-it.each(compilers)('the pair of files in docs/commonjs-and-jest.md runs, compiled by TypeScript $version', ({
-  version,
-  tsc,
-}) => {
-  const page = readFileSync(join(folder, 'node_modules/taketurns/docs/commonjs-and-jest.md'), 'utf8');
-  const [, config = ''] = page.match(/^```json\n(.*?)^```$/ms) ?? [];
-  const [, output] = page.match(/^ {4}node dist\/main\.js\n\n```text\n(.*?)^```$/ms) ?? [];
-  const pair = join(folder, `types/pair-${version}`);
-  mkdirSync(pair);
-  writeFileSync(join(pair, 'package.json'), '{}');
-  writeFileSync(join(pair, 'tsconfig.json'), config);
-  for (const [, name = '', code = ''] of page.matchAll(/^```ts\n\/\/ (\S+)\n(.*?)^```$/gms))
-    writeFileSync(join(pair, name), code);
-  const typeRoots = fileURLToPath(new URL('../../node_modules/@types', import.meta.url));
-  expect(node(pair, tsc, '--typeRoots', typeRoots)).toBe('');
-  expect(node(pair, 'dist/main.js')).toBe(output);
-});
+it.each(compilers)(
+  'the pair of files in docs/commonjs-and-jest.md runs, compiled by TypeScript $version',
+  ({ version, tsc }) => {
+    const page = readFileSync(join(folder, 'node_modules/taketurns/docs/commonjs-and-jest.md'), 'utf8');
+    const [, config = ''] = page.match(/^```json\n(.*?)^```$/ms) ?? [];
+    const [, output] = page.match(/^ {4}node dist\/main\.js\n\n```text\n(.*?)^```$/ms) ?? [];
+    const pair = join(folder, `types/pair-${version}`);
+    mkdirSync(pair);
+    writeFileSync(join(pair, 'package.json'), '{}');
+    writeFileSync(join(pair, 'tsconfig.json'), config);
+    for (const [, name = '', code = ''] of page.matchAll(/^```ts\n\/\/ (\S+)\n(.*?)^```$/gms))
+      writeFileSync(join(pair, name), code);
+    const typeRoots = fileURLToPath(new URL('../../node_modules/@types', import.meta.url));
+    expect(node(pair, tsc, '--typeRoots', typeRoots)).toBe('');
+    expect(node(pair, 'dist/main.js')).toBe(output);
+  },
+);

@@ -171,7 +171,9 @@ describe('from refuses', () => {
     ] as const) {
       // By postMessage it arrives as a plain object.
       for (const value of [object, structuredClone(object)]) {
-        expect(() => Kind.from(value as never)).toThrow(`a ${Kind.name} (its .handle, not the object), got an object (`);
+        expect(() => Kind.from(value as never)).toThrow(
+          `a ${Kind.name} (its .handle, not the object), got an object (`,
+        );
       }
     }
     const lock = new RwLock();

@@ -94,9 +94,7 @@ describe('open refuses', () => {
       );
     }
     expect(() => Semaphore.open('as it is', 3)).toThrow(
-      new RangeError(
-        'Semaphore.open: name "as it is": it exists already with max 9, not 2147483647 (the default)',
-      ),
+      new RangeError('Semaphore.open: name "as it is": it exists already with max 9, not 2147483647 (the default)'),
     );
     expect(Semaphore.open('as it is', 3, { max: 9 }).available).toBe(3);
     Semaphore.open('without max', 2147483647);
