@@ -903,6 +903,19 @@ function suite(found: (typeof BROWSERS)[number]): void {
         );
         await press(other, '#queue-lab', 'Stop');
         await hasButton(other, '#queue-lab', 'Start');
+        if (found.name === 'chrome') {
+          // A reload with the shift key goes past the service worker.
+          for (let reload = 0; reload < 2; reload++) {
+            const loaded = new Promise((resolve) => other.once('framenavigated', resolve));
+            const session = await other.createCDPSession();
+            await session.send('Page.reload', { ignoreCache: true });
+            await loaded;
+            await other.waitForFunction(
+              () => crossOriginIsolated && document.documentElement.dataset.ready === 'yes',
+              PATIENCE,
+            );
+          }
+        }
         await other.close();
       } finally {
         plain.close();

@@ -3,7 +3,9 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { serve } from '@taketurns/static-server';
+import puppeteer, { type Page } from 'puppeteer-core';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 const LONGEST = 60_000;
@@ -74,4 +76,43 @@ export async function resultOf(folder: string, headers?: Record<string, string>)
     server.close();
     rmSync(pages, { recursive: true });
   }
+}
+
+/**
+ * Opens the page of the folder from a server that sends no headers. Then loads the page again `reloads` times, as the
+ * shift key does: past the caches and the service worker. Resolves to what the page says after each load.
+ */
+export async function resultsOfReloads(folder: string, reloads: number, ...flags: string[]): Promise<string[]> {
+  const server = await serve(folder, { headers: {} });
+  const executablePath = spawnSync('which', [chromium as string], { encoding: 'utf8' }).stdout.trim();
+  const browser = await puppeteer.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', ...flags] });
+  try {
+    const page = await browser.newPage();
+    const errors: string[] = [];
+    page.on('pageerror', (error) => errors.push(String(error)));
+    await page.goto(`http://localhost:${server.port}/`);
+    const results = [await saidBy(page, errors)];
+    while (results.length <= reloads) {
+      const loaded = new Promise((resolve) => page.once('framenavigated', resolve));
+      const session = await page.createCDPSession();
+      await session.send('Page.reload', { ignoreCache: true });
+      await loaded;
+      results.push(await saidBy(page, errors));
+    }
+    return results;
+  } finally {
+    await browser.close();
+    server.close();
+  }
+}
+
+/** Resolves to the output of the page, once there is one, or to an error of the page. */
+async function saidBy(page: Page, errors: string[]): Promise<string> {
+  for (const end = Date.now() + LONGEST; Date.now() < end; await sleep(100)) {
+    // The evaluation fails while the page is being loaded again.
+    const output = await page.evaluate("document.querySelector('output').textContent").catch(() => '');
+    const said = errors.shift() ?? String(output);
+    if (said) return said;
+  }
+  return 'the page says nothing';
 }

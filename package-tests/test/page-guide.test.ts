@@ -1,7 +1,8 @@
 /**
  * The project of docs/guides/in-a-page.md, put together from the blocks of the page. Vite and esbuild build the
  * project, its server sends the headers, and the page takes its turns in Chromium. With the files of
- * docs/guides/hosts-without-headers.md the page also takes its turns if the server sends no headers.
+ * docs/guides/hosts-without-headers.md the page also takes its turns if the server sends no headers, and after reloads
+ * that go past the service worker.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,7 +11,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { build, type InlineConfig } from 'vite';
 import { describe, expect, inject, it } from 'vitest';
-import { chromium, resultOf } from '../support/browser.js';
+import { chromium, resultOf, resultsOfReloads } from '../support/browser.js';
 
 const folder = inject('folder');
 const pageOf = (name: string) => readFileSync(join(folder, 'node_modules/taketurns/docs/guides', name), 'utf8');
@@ -27,15 +28,18 @@ describe('the guide to a page', () => {
   const root = join(folder, 'page-guide');
   const out = join(folder, 'out', 'page-guide');
 
-  it('has a configuration, a page and two scripts', async () => {
+  it('has a page, two scripts, a server, and a configuration for each dev server', async () => {
     mkdirSync(root, { recursive: true });
     for (const [name, code] of [...scripts, ['index.html', page] as const]) writeFileSync(join(root, name), code ?? '');
-    expect(scripts.map(([name]) => name)).toEqual(['vite.config.mjs', 'main.js', 'worker.js', 'serve.mjs']);
-    const config: InlineConfig = (await import(join(root, 'vite.config.mjs'))).default;
-    expect(config.server?.headers).toEqual({
-      'Cross-Origin-Opener-Policy': 'same-origin',
-      'Cross-Origin-Embedder-Policy': 'require-corp',
-    });
+    const named = scripts.map(([name]) => name);
+    expect(named).toEqual(['vite.config.mjs', 'main.js', 'worker.js', 'serve.mjs', 'dev.config.mjs']);
+    const vite: InlineConfig = (await import(join(root, 'vite.config.mjs'))).default;
+    const webpack = (await import(join(root, 'dev.config.mjs'))).default;
+    for (const { headers } of [vite.server ?? {}, webpack.devServer])
+      expect(headers).toEqual({
+        'Cross-Origin-Opener-Policy': 'same-origin',
+        'Cross-Origin-Embedder-Policy': 'require-corp',
+      });
     await build({ root, logLevel: 'error', build: { outDir: out, emptyOutDir: true } });
   });
 
@@ -95,4 +99,22 @@ describe('the guide to hosts without headers', () => {
   it.skipIf(chromium === undefined)('takes its turns in Chromium, though the server sends no headers', async () => {
     expect(await resultOf(out, {})).toBe('300 turns');
   });
+
+  it.skipIf(chromium === undefined).each([
+    ['with', []],
+    ['without', ['--disable-features=BackForwardCache']],
+  ])('takes its turns after each reload with the shift key, %s a cache of whole pages', async (_, flags) => {
+    expect(await resultsOfReloads(out, 3, ...flags)).toEqual(Array(4).fill('300 turns'));
+  });
+
+  it.skipIf(chromium === undefined)(
+    'says so if the service worker adds no headers, and does not load for ever',
+    async () => {
+      const useless = join(folder, 'out', 'host-guide-useless');
+      cpSync(out, useless, { recursive: true });
+      writeFileSync(join(useless, 'isolate.js'), '');
+      const failed = expect.stringContaining('the service worker did not isolate this page');
+      expect(await resultsOfReloads(useless, 1)).toEqual([failed, failed]);
+    },
+  );
 });
