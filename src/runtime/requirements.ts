@@ -17,7 +17,7 @@ export function requireSharedMemory(): void {
     `this page is ${isInsecure ? 'no secure context' : 'not cross-origin isolated'}, and so has no SharedArrayBuffer: ` +
       'serve it over https or from localhost with the headers Cross-Origin-Opener-Policy: same-origin and ' +
       'Cross-Origin-Embedder-Policy: require-corp. In a frame: allow="cross-origin-isolated", and the headers on the ' +
-      'page around it',
+      'page around it. If the host sends no headers: docs/guides/hosts-without-headers.md',
   );
 }
 

@@ -24,7 +24,7 @@ describe('shared memory', () => {
   it.each([
     ['a page without isolation', { crossOriginIsolated: false, isSecureContext: true }, 'not cross-origin isolated'],
     ['a page without TLS', { crossOriginIsolated: false, isSecureContext: false }, 'https or from localhost'],
-  ])('is missing on %s: the error names the headers', (_, globals, part) => {
+  ])('is missing on %s: the error names the headers, and a way without them', (_, globals, part) => {
     for (const [name, value] of Object.entries(globals)) vi.stubGlobal(name, value);
     vi.stubGlobal('SharedArrayBuffer', undefined);
     for (const run of [() => new Arena(), () => Arena.from({} as never)]) {
@@ -33,6 +33,7 @@ describe('shared memory', () => {
       expect(told).toContain(part);
       expect(told).toContain('Cross-Origin-Opener-Policy: same-origin');
       expect(told).toContain('Cross-Origin-Embedder-Policy: require-corp');
+      expect(told).toContain('docs/guides/hosts-without-headers.md');
     }
   });
 
