@@ -39,13 +39,14 @@ export function loadProgram(name: ProgramName): Program {
 
 /**
  * Joins the core with the functions of the other modules that models call. A semaphore of P0514 waits in the core, and
- * counts in the module of the algorithms. Of `taketurns/channel` and `taketurns/sync`, every function is taken except
+ * counts in the module of the algorithms. Of `taketurns/channel` and `taketurns/sync`, every function is taken once, except
  * `adopt`, by which an instance opens the arena.
  */
 function withOthers(core: WasmModule): WasmModule {
   let all = joined(core, decoded('algorithms'), COUNTER);
   for (const other of [decoded('channel'), decoded('sync')]) {
-    const own = [...other.exports.keys()].filter((name) => !core.exports.has(name) && name !== 'adopt');
+    const has = (name: string): boolean => all.exports.has(name);
+    const own = [...other.exports.keys()].filter((name) => !has(name) && name !== 'adopt');
     all = joined(all, other, own);
   }
   return all;

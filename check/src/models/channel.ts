@@ -59,6 +59,7 @@ import {
   placeOf,
   readMessage,
   received,
+  SENT,
   TOOK,
   TOOK_COUNT,
   WORD,
@@ -211,6 +212,9 @@ function checkChannel(scene: Scene, closes: boolean): void {
   const { f, m, senders } = channel;
   let unsure = 0;
   for (const t of scene.threadNumbers) for (let reads = scene.get(t, READS); reads !== 0; reads >>>= 6) unsure++;
+  // A message that a dead sender has passed on is in the channel, though its `send` has not returned.
+  for (const t of scene.threadNumbers)
+    if (scene.dead(t) && (scene.get(t, SENT) + 1) >> scene.get(t, BEGUN) === 0) unsure++;
   const told = scene.word(f + TOLD_TO);
   const [left, found, lost] = [notReceived(scene), inside(scene, channel), scene.word(f + UNTOLD) + told];
   if (scene.threadNumbers.reduce((sum, t) => sum + scene.get(t, TOLD_OF), 0) !== told)
@@ -226,9 +230,10 @@ function checkChannel(scene: Scene, closes: boolean): void {
   const isOver = isClosed(scene, channel);
   if (closes && !isOver) throw new Violation('a thread has closed the channel, and it is open');
   for (const t of senders)
-    if (!scene.dead(t) && scene.word(recordAt(scene, channel.ofF[t] as number) + E_SENDERS) !== 0)
+    if (scene.finished(t) && scene.word(recordAt(scene, channel.ofF[t] as number) + E_SENDERS) !== 0)
       throw new Violation(`thread ${t} has left, and counts as a sender`);
-  if (senders.length > 0 && !isOver) throw new Violation('all senders have left, and the channel is not closed');
+  const haveLeft = senders.length > 0 && senders.every((t) => scene.dead(t) || scene.finished(t));
+  if (haveLeft && !isOver) throw new Violation('all senders have left, and the channel is not closed');
   if (scene.model.mayWait || isGone) return;
   const last = isOver ? scene.word(m + END) >>> 1 : scene.word(f + NEXT);
   if (scene.word(f + DONE) !== last) throw new Violation('a place is not passed on');
@@ -250,6 +255,7 @@ const TOLD = 9;
 const AGAIN = 3;
 const POLLED = 13;
 const WENT = 14;
+const LOOKED = 15;
 
 interface How {
   /** How many messages; by default 1. */
@@ -274,6 +280,8 @@ function transfer(sends: boolean, { n = 1, timed = false, polls = false, word = 
     if (isDisposed(scene, channel.f)) return OVER;
     if (scene.word(channel.m + END) === 0 && !isClosed(scene, channel))
       throw new Violation(`thread ${t} learns that the channel is closed`);
+    if (sends && scene.word(recordAt(scene, channel.ofF[t] as number) + E_SENDERS) > 0)
+      throw new Violation(`the channel is closed, and thread ${t} still counts as a sender`);
     if (!sends && !hasEnded(scene))
       throw new Violation(`thread ${t} learns that the channel has ended, and a message is left`);
     return OVER;
@@ -290,6 +298,13 @@ function transfer(sends: boolean, { n = 1, timed = false, polls = false, word = 
   });
   const use: Step = (scene, t, first) => {
     if (first === ANSWER_CLOSED) return closed(scene, t);
+    // A thread of a model can die only in a call. So that a thread may die after it has claimed a place and before it has
+    // written or read it, it makes a call on which nothing depends.
+    if ((scene.model.deaths ?? 0) === 0) return uses(scene, t, first);
+    scene.call(t, 'isDisposed', at(scene));
+    return LOOKED;
+  };
+  const uses: Step = (scene, t, first) => {
     const record = recordAt(scene, of(scene, t));
     const [from, count] = [scene.word(record + TOOK), scene.word(record + TOOK_COUNT)];
     if (scene.word(record + E_HELD) !== 0) throw new Violation(`thread ${t} holds a permit that it has used`);
@@ -325,6 +340,10 @@ function transfer(sends: boolean, { n = 1, timed = false, polls = false, word = 
   const steps: Step[] = [];
   steps[BEGIN] = word ? goesByWord : n > 1 ? queue.begin : tries;
   steps[TRIED] = (scene, t, answer) => (answer === REFUSED ? waits(scene, t, answer) : use(scene, t, answer));
+  steps[LOOKED] = (scene, t) => {
+    const from = scene.word(recordAt(scene, of(scene, t)) + TOOK);
+    return uses(scene, t, placeOf(scene, endsOf(scene), from));
+  };
   steps[POLLED] = (scene, t, answer) => (answer === 0 ? queue.begin : tries)(scene, t, answer);
   steps[WENT] = (scene, t, answer) => {
     if (answer === REFUSED || answer === ANSWER_CLOSED) return tries(scene, t, answer);
@@ -515,6 +534,8 @@ export const models: readonly Model[] = [
   // Deaths.
   model('S | R | X C', { deaths: 1, mortal: [0] }),
   model('S | R | X C', { deaths: 1, mortal: [1] }),
+  model('S | R | X C', { deaths: 1, mortal: [0], past: 1 }),
+  model('S | R | X C', { deaths: 1, mortal: [1], past: 1 }),
   model('S | S X C | R R', { deaths: 1, mortal: [0], capacity: 2, long: true }),
   model('S S | R | X C', { deaths: 1, mortal: [0] }),
   model('S S | R | X C', { deaths: 1, mortal: [1] }),
@@ -523,6 +544,8 @@ export const models: readonly Model[] = [
   model('S | R | X', { deaths: 2, mortal: [0, 1], mayWait: true }),
   model('S | S | X C R R', { deaths: 2, mortal: [0, 1], capacity: 2 }),
   model('S L | L | X R', { deaths: 2, mortal: [0, 1] }),
+  // Others use the place of the dead thread as soon as it is passed on.
+  model('S | S | R R | X', { deaths: 1, mortal: [1], capacity: 2, mayWait: true, long: true }),
   // Others pass the place of the dead thread on, and use it, while the reaper looks at it.
   model('S | S | R | R | X', { deaths: 1, mortal: [1], capacity: 2, isBehind: true, preemptions: 3, long: true }),
   model('R | R | S | S | X', {
@@ -548,6 +571,8 @@ export const models: readonly Model[] = [
   model('L C | R'),
   model('L | X', { deaths: 1, mortal: [0] }),
   model('L L | X', { deaths: 1, mortal: [0] }),
+  // The reaper dies, too, and another thread goes on.
+  model('L | X | X S L', { deaths: 2, mortal: [0, 1] }),
   // Disposal.
   model('D | S R'),
   model('D | R | S S', { long: true }),
