@@ -101,6 +101,7 @@ const endsOf = (scene: Scene): Ends => ends.get(scene) as Ends;
 interface Begin {
   readonly filled: number;
   readonly past: number;
+  readonly reused: boolean;
   readonly isBehind: boolean;
 }
 
@@ -110,26 +111,40 @@ function make(
   capacity: number,
   spin: number,
   senders: readonly number[],
-  { filled, past, isBehind }: Begin,
+  { filled, past, reused, isBehind }: Begin,
 ): void {
+  if (reused) useAndFree(scene, capacity);
   const channel = makeChannel(scene, capacity, spin, senders.length);
   const { f, ofF } = channel;
   for (const t of senders) scene.callNow(t, 'beginSending', ofF[t] as number);
   ends.set(scene, { ...channel, senders });
-  for (let i = 0; i < past; i++)
-    for (const [end, of] of [
-      [f, ofF],
-      [channel.m, channel.ofM],
-    ] as const) {
-      scene.callNow(0, 'tryClaim', end, of[0] as number, 1);
-      if (scene.callNow(0, 'pass', end, of[0] as number) !== ADMITTED) throw new Error('a message does not pass');
-    }
+  for (let i = 0; i < past; i++) comesAndGoes(scene, channel);
   for (let i = 0; i < filled; i++) {
     writeMessage(scene, 0, scene.callNow(0, 'tryClaim', f, ofF[0] as number, 1));
     if (scene.callNow(0, 'pass', f, ofF[0] as number) !== ADMITTED) throw new Error('a message does not pass');
     allSent(scene, 0);
   }
   if (isBehind) sendBehind(scene, filled > 0);
+}
+
+/** A message without content comes and goes. */
+function comesAndGoes(scene: Scene, { f, m, ofF, ofM }: Channel): void {
+  for (const [end, of] of [
+    [f, ofF],
+    [m, ofM],
+  ] as const) {
+    scene.callNow(0, 'tryClaim', end, of[0] as number, 1);
+    if (scene.callNow(0, 'pass', end, of[0] as number) !== ADMITTED) throw new Error('a message does not pass');
+  }
+}
+
+/** Makes a channel, sends a message by it, and lets go of it. The next channel gets its memory. */
+function useAndFree(scene: Scene, capacity: number): void {
+  const channel = makeChannel(scene, capacity);
+  comesAndGoes(scene, channel);
+  for (const end of [channel.f, channel.m]) scene.callNow(0, 'dispose', end);
+  for (const t of scene.threadNumbers)
+    for (const attachment of [channel.ofF[t], channel.ofM[t]]) scene.callNow(t, 'letGo', attachment as number, 0);
 }
 
 /**
@@ -449,13 +464,19 @@ interface Filled extends More {
   readonly filled?: number;
   /** How many have come and gone before, so that the indices do not begin at 0. */
   readonly past?: number;
+  /** Whether another channel was in the same memory before. */
+  readonly reused?: boolean;
   /** Whether the program begins as sendBehind says. */
   readonly isBehind?: boolean;
 }
 
-function model(program: string, { filled = 0, past = 0, isBehind = false, ...more }: Filled = {}): Model {
+function model(
+  program: string,
+  { filled = 0, past = 0, reused = false, isBehind = false, ...more }: Filled = {},
+): Model {
   const { capacity = 1, spin = 0 } = more;
   const told = [
+    ...(reused ? ['in used memory'] : []),
     ...(past > 0 ? [`${past} before`] : []),
     ...(filled > 0 ? [`${filled} inside`] : []),
     ...(isBehind ? ['1 is dead behind 0'] : []),
@@ -470,7 +491,7 @@ function model(program: string, { filled = 0, past = 0, isBehind = false, ...mor
       ends: 2,
       make(scene, parts) {
         const senders = parts.flatMap((part, t) => [...part].filter((letter) => letter === 'L').map(() => t));
-        make(scene, capacity, spin, senders, { filled, past, isBehind });
+        make(scene, capacity, spin, senders, { filled, past, reused, isBehind });
       },
       plain(scene, t, address) {
         if (isOwnRecord(scene, t, endsOf(scene), address)) return true;
@@ -484,6 +505,7 @@ function model(program: string, { filled = 0, past = 0, isBehind = false, ...mor
 
 export const models: readonly Model[] = [
   model('S | R'),
+  model('S | R', { reused: true }),
   model('S S | R R'),
   model('S S | R R', { capacity: 2 }),
   model('S S S | R R R', { capacity: 2 }),

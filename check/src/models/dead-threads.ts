@@ -6,7 +6,7 @@
  */
 
 import { Violation } from '../engine/search/violation.js';
-import { ADMITTED, ALIVE, constant, GRANT, QUEUED, STATE_MASK } from '../scene/layout.js';
+import { ADMITTED, ALIVE, constant, FREE, GRANT, LIFE_STATE, QUEUED, STATE_MASK } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
 import { call, listen } from '../scene/ops/calls.js';
 import { reapNow, recordOf, supervise } from '../scene/ops/deaths.js';
@@ -175,6 +175,23 @@ const interrupted = (name: string, op: Op, ends: boolean, waits = inLine): Model
   },
 });
 
+/** An exception has ended the sleep of a thread, whose record says ASLEEP. Nobody reaps the thread, and it ends by itself. */
+const endsAsleep: Model = {
+  name: 'ends after an interruption',
+  programs: [[call('unregister', () => [])]],
+  arena: { objects: 1, elements: 2, attached: 1 },
+  leaves: true,
+  objects: (scene) => {
+    inLine(scene);
+    const record = recordOf(scene, 0);
+    scene.machine.hostStore32(record, scene.machine.hostLoad32(record) + constant('ASLEEP') - ALIVE);
+  },
+  end: (scene) => {
+    if ((scene.machine.hostLoad32(recordOf(scene, 0)) & LIFE_STATE) !== FREE)
+      throw new Violation('the record of a thread that has ended is not free');
+  },
+};
+
 /** The permit of dead thread 0 goes to an entered promise of its reaper. So the doorbell of the reaper must ring. */
 const ownPromise: Model = {
   name: 'killed: a holder, before an entered promise of the reaper',
@@ -292,6 +309,7 @@ export const models: readonly Model[] = [
   stranger,
   ownPromise,
   awake,
+  endsAsleep,
   interrupted('a promise', arrive(), false),
   interrupted(
     'its end',

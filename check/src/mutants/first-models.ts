@@ -19,5 +19,22 @@ export const firstModels: readonly (readonly [mutant: RegExp, model: string])[] 
   [/^channel\/passOn: load ticket, (zero|ones)$/, 'channel: S | S | R, capacity 2'],
   [/^channel\/passOn: rmw grant, dropped$/, 'channel: S | S | R R, capacity 2'],
   [/^channel\/takeWord: load start, zero$/, 'channel: N | n R | X S, capacity 1, 1 of 0 may die'],
+  [/^channel\/tryClaim: cmpxchg ticket, loosened$/, 'select: Sa Ra/Sa | Ra, capacity 1'],
+  [/^reaping\/cleanUp: load start #2, zero$/, 'channel: S | S | X C R R, capacity 2, 2 of 0,1 may die'],
+  [/^reaping\/cleanUp: load max, ones$/, 'channel: S | R | X C, capacity 1, 1 before, 1 of 0 may die'],
+  [/^reaping\/cleanUp: load start #3, zero$/, 'channel: S | R | X, capacity 1, 2 of 0,1 may die'],
+  [
+    /^reaping\/cleanUp: (load start #3, (ones|swapped with store start)|rmw parked\/limit, dropped)$/,
+    'channel: R | X U U, capacity 1, 1 inside, 1 of 0 may die',
+  ],
+  [
+    /^reaping\/cleanUp: (cmpxchg bytes, loosened|store start, swapped with store state #1)$/,
+    'channel: S | S | R R | X, capacity 2, 1 of 1 may die',
+  ],
+  [/^reaping\/cleanUp: store start, dropped$/, 'channel: N | n R | X S, capacity 1, 1 of 0 may die'],
+  [/^reaping\/cleanUp: store below, dropped$/, 'channel: L | X | X S L, capacity 1, 2 of 0,1 may die'],
+  [/^reaping\/cleanUp: load owner\/taken #2, zero$/, 'channel: S C | R R | X, capacity 1, 1 of 0 may die'],
+  [/^reaping\/cleanUp: load life #1, ones$/, 'select: Ra/Rb | Sa | X, capacity 2, 1 of 0 may die'],
+  [/^attachments\/createObject: store bytes, dropped$/, 'channel: S | R, capacity 1, in used memory'],
   [/^watch\/tell: load ticket #2, (zero|ones)$/, 'watch: W | A | N'],
 ];

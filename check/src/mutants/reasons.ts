@@ -49,7 +49,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'No death can come between, in an uninterruptible section. Only the reaping thread reads held, and only diagnostics read deaths. A thread that is admitted reads died, but only after the add to grant, which comes later.',
   ],
   [
-    /^reaping\/cleanUp: load counter\/variant #2, (zero|ones)/,
+    /^reaping\/cleanUp: load counter\/variant #3, (zero|ones)/,
     'What a dead thread carried for a condition goes on. Those before its ticket are looked at too, and nobody is forgotten.',
   ],
   [
@@ -74,12 +74,12 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'As compiled, no call, loop or return lies between the exchange that grants or closes and the notify, so no thread can be stopped there. The waiter has been woken; this call is there in case the compiled code changes.',
   ],
   [
-    /^reaping\/cleanUp: (load objects used, zero|load life #2, (zero|ones)|store, dropped)/,
+    /^reaping\/cleanUp: (load objects used, zero|load life #3, (zero|ones)|store, dropped)/,
     'This code is for objects that a dead thread has left unfinished. As compiled, no call, loop or return lies between BUILDING and LIVE, which the check of the section "R6, build" shows. So no thread can be stopped there; the code is there in case that changes.',
   ],
   // --- A thread that is declared dead ---
   [
-    /^registry\/unregister: cmpxchg life, loosened/,
+    /^registry\/unregister: cmpxchg life #2, loosened/,
     'The record is that of the running thread itself, and ALIVE: wakeUp has just said so, and nobody who is awake is declared dead.',
   ],
   [
@@ -185,7 +185,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'Both come before the access that says that the head sleeps, and other threads read both only after that.',
   ],
   [
-    /^(mutex\/(wakeHead|mutexDispose): cmpxchg counter\/variant|reaping\/cleanUp: cmpxchg counter\/variant #[23]), dropped/,
+    /^mutex\/wakeHead: rmw counter\/variant, dropped/,
     'SLEEPING stays set: the next unlock wakes the head once more, in vain.',
   ],
   // --- A closed semaphore ---
@@ -322,10 +322,6 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   // --- Only slower ---
   [/^names\/openName: load bytes,/, 'All names of one length have the same hash, and stand in one list.'],
   [
-    /^kinds\/letGo: load life, ones/,
-    'The thread walks along the list of the name of a live object, too, and takes out what is stale there.',
-  ],
-  [
     /^(tickets\/acquire(Robust)?|semaphore\/acquireOne|mutex\/queue|runs\/arrive): rmw ticket #1, swapped/,
     'grant is read too early, so the thread does not see that it has become due in between. enterUntilDue and enterRun read grant again after they have entered the element, and the same settles a queued promise.',
   ],
@@ -379,7 +375,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   ],
   // --- One sleeper at most ---
   [
-    /^(pending-call\/recover|waking\/endWait|condition\/relay|closing\/dispose|reaping\/(cleanUp|sweep|reap)|mutex\/(wakeHead|mutexDispose)): notify (doorbell|doorbell\/state|state|wake)( #\d)?, one/,
+    /^(pending-call\/recover|waking\/endWait|condition\/relay|closing\/dispose|reaping\/(cleanUp|sweep|reap)|mutex\/(wakeHead|mutexDispose)): notify (doorbell|doorbell\/(state|wake)|state|wake)( #\d)?, one/,
     'Only its owner sleeps on an element, and only its thread on a doorbell and on wake.',
   ],
   // --- Deaths as they happen in the runtimes, and in no model ---
@@ -478,7 +474,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'In R14 no death can come between, and only the thread itself and its reaper read what it has claimed.',
   ],
   [
-    /^channel\/leaveSenders: store below, swapped with rmw pace/,
+    /^(channel\/leaveSenders|reaping\/cleanUp): store below, swapped with rmw pace/,
     'In R18 no death can come between, and only the thread itself and its reaper read as how many senders it counts.',
   ],
   [
@@ -491,6 +487,22 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   [
     /^channel\/pass: load departed, zero/,
     'Once the queue of the senders is closed, each pass is answered MORE. Before that, whoever closes looks at the messages later.',
+  ],
+  [
+    /^reaping\/cleanUp: load passed, (zero|ones)/,
+    'E_PEER only shortens the search for the attachment to the other end.',
+  ],
+  [
+    /^reaping\/cleanUp: store state #1, swapped with rmw parked\/limit/,
+    'In R17 no death can come between, and a thread that is told of the loss earlier or later does nothing else.',
+  ],
+  [
+    /^closing\/closeQueue: load ticket, (zero|ones)/,
+    'grant is far below each ticket either way, since a model takes few tickets.',
+  ],
+  [
+    /^attachments\/createObject: store bytes, swapped with load life #2/,
+    'No other thread knows the object before it is LIVE, and until then only this thread changes its life.',
   ],
   [/^channel\/pollFor: /, 'It decides how long a thread polls before it takes a ticket. No safety rests on that.'],
   [

@@ -58,8 +58,8 @@ export function makeEnds(scene: Scene, { kinds, permits, places, spin = 0, robus
   scene.machine.hostStore32(m + SENDERS, senders);
   if (scene.callNow(0, 'link', f, m) !== 1) throw new Error('the ends are linked already');
   for (let t = 1; t < scene.threads; t++) {
-    ofF.push(scene.callNow(t, 'attach', f, 0, sending));
-    ofM.push(scene.callNow(t, 'attach', m, 0, receiving));
+    ofF.push(scene.callNow(t, 'attach', f, scene.callNow(0, 'generation', f), sending));
+    ofM.push(scene.callNow(t, 'attach', m, scene.callNow(0, 'generation', m), receiving));
   }
   for (const [t, one] of ofF.entries()) joinEnds(scene, one, ofM[t] as number);
   for (const o of [f, m]) scene.callNow(0, 'keep', o);
