@@ -370,7 +370,7 @@ it.each(
     expect(() => from.call(Class, handle)).toThrow(TypeError);
     expect(() => from.call(Class, handle)).toThrow(
       new RegExp(
-        `^${name}.from: handle must be the handle of an? ${name}( of this process| \\(its [.]handle\\)), got `,
+        `^${name}.from: handle must be the handle of an? ${name}( of this process| \\(its [.]handle, not the object\\)), got `,
       ),
     );
   }
