@@ -34,6 +34,8 @@ export async function isolate(): Promise<string | undefined> {
 }
 
 async function activated(worker: ServiceWorker): Promise<void> {
-  while (worker.state !== 'activated')
+  while (worker.state !== 'activated') {
+    if (worker.state === 'redundant') throw new Error('it could not be installed');
     await new Promise((resolve) => worker.addEventListener('statechange', resolve, { once: true }));
+  }
 }

@@ -486,7 +486,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   [/^channel\/pass: load parked\/limit, zero/, 'The thread is told of a death at the other end by a later call.'],
   [
     /^channel\/pass: load departed, zero/,
-    'Once the queue of the senders is closed, each pass is answered MORE. Before that, whoever closes looks at the messages later.',
+    'Once the queue of the senders is closed, each pass that moves done is answered MORE, and its thread then looks whether the channel has ended. A pass out of turn leaves this to the thread that moves done past its place. Before that, whoever closes looks at the messages later.',
   ],
   [
     /^reaping\/cleanUp: load passed, (zero|ones)/,
