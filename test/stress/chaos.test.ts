@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 import { runProgram } from '../support/program.js';
 import { roundsOf } from '../support/rounds.js';
 
-const seconds = Number(process.env.CHAOS_SECONDS ?? roundsOf(24)) / 2;
+const seconds = Number(process.env.CHAOS_SECONDS ?? roundsOf(40)) / 2;
 const seed = Number(process.env.CHAOS_SEED ?? Date.now() % 10_000);
 const DEADLINE = seconds * 1000 + 120_000;
 

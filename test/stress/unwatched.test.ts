@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { runProgram } from '../support/program.js';
 import { roundsOf } from '../support/rounds.js';
 
-const seconds = Number(process.env.CHAOS_SECONDS ?? roundsOf(12)) / 2;
+const seconds = Number(process.env.CHAOS_SECONDS ?? roundsOf(28)) / 2;
 const DEADLINE = seconds * 1000 + 120_000;
 
 it('no permit and no record of a thread is lost though nobody watches', { timeout: DEADLINE + 1000 }, async () => {
