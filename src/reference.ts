@@ -240,13 +240,13 @@ function differencesOf(has: Int32Array, p: Properties, only: (() => Error) | str
   const robust = has[O_ROBUST / 4] as number;
   // An object of the algorithms has its hash where a semaphore has `robust`.
   if (p.hash !== undefined && p.hash !== robust) return 'another hash or way to wait';
-  const differences = differing(
+  // A caller who gives no max would not know the number.
+  const named = (max: unknown): unknown => (max === LIMIT ? `${max} (the default)` : max);
+  return differing(
     [`${only ?? 'permits'}`, has[O_INITIAL / 4], p.permits],
-    [`${only ?? 'max'}`, has[O_MAX / 4], p.max],
+    [`${only ?? 'max'}`, named(has[O_MAX / 4]), named(p.max)],
     [`${only ?? 'robust'}`, p.hash === undefined && robust > 0, p.robust],
   );
-  // One of the calls has given no max: 2147483647 is LIMIT.
-  return differences.replace(/max.*2147483647/, '$& (the default)');
 }
 
 /** @internal Says which of these properties an object does not have as they are asked for: the name, has, wanted. */
