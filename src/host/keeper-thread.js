@@ -19,11 +19,11 @@ function look(memory) {
   forget(arena);
 }
 
-/** Sends a port into the channel of a thread. Returns whether that has arrived, or the thread is dead. */
+/** Sends a port and the name of this keeper into the channel of a thread. Returns whether that has arrived, or the thread is dead. */
 function send(arena, host, port) {
   const channel = new BroadcastChannel(`taketurns:${arena.id}:${host}`);
   const symbol = Object.getOwnPropertySymbols(channel).find(({ description }) => description === 'kHandle');
-  const answer = channel[symbol].postMessage(port, [port]);
+  const answer = channel[symbol].postMessage([port, threadId + 1], [port]);
   channel.close();
   return answer !== undefined;
 }

@@ -37,14 +37,26 @@
  * A thread first registers, and then looks for the name of the keeper. The sharing thread first writes the name, and
  * then tells the keeper, which looks for threads. So the thread finds the name, or the keeper finds the thread.
  *
- * If a keeper ends before the program, its end of each port closes, and the first thread that turns its event loop
- * hears of it. This thread takes the name of the keeper out of the arena, and shares the arena again. If all threads
- * block meanwhile, deaths go unnoticed. If the system has no room for the thread of a keeper, the next thread that
- * shares an arena tries again. The new keeper finds all threads.
+ * A keeper ends with the thread that has started it. A thread can rely on a keeper of its own, and on the one that it
+ * has inherited: the thread that has started this one ends later. Every other keeper is foreign, and is replaced: a
+ * thread takes the name of the keeper out of the arena, and shares the arena again.
+ *
+ * - The main thread replaces each foreign keeper when it attaches, because its own keeper lives as long as the process.
+ * - Another thread replaces a foreign keeper when it attaches, if the keeper is dead.
+ * - If a keeper ends later, its end of each port closes, and the first thread that turns its event loop hears of it and
+ *   replaces the keeper. If the keeper ends before it has sent a port, a timer of the thread finds the keeper dead. If
+ *   all threads block meanwhile, deaths go unnoticed.
+ *
+ * A foreign keeper is dead if no thread is in the channel of its starter. A thread that asks whether this is so must
+ * not stay in this channel itself.
+ *
+ * If the system has no room for the thread of a keeper, the next thread that shares an arena tries again. The new
+ * keeper finds all threads.
  *
  * The keeper is registered in no arena and takes no record. It reaps by a core instance that is not registered
  * (core/death/reaping.ts). Its code is keeper-thread.js, which scripts/build-keeper.mjs turns into a text.
  */
+import { setTimeout } from 'node:timers';
 import {
   BroadcastChannel,
   getEnvironmentData,
@@ -69,6 +81,10 @@ export { isWatched, unwatch } from './watched.js';
 const KEY = `taketurns:keeper:${VERSION}`;
 /** Together with the name of a keeper: the name of the channel on which threads announce themselves to this keeper. */
 const DOOR = 'taketurns:keeper:';
+/** Together with the name of a keeper: the name of the channel in which the thread is that has started this keeper. */
+const STARTER = 'taketurns:starter:';
+/** The milliseconds until a thread looks again for a foreign keeper that has sent no port. */
+const AGAIN = 100;
 
 /** The keeper, if this copy of the library in this thread has started it. */
 let keeper: Worker | undefined;
@@ -102,12 +118,32 @@ function start(module: WebAssembly.Module): void {
   }
   starts++;
   const name = keeper.threadId + 1;
-  keeper.on('exit', () => ended(name));
+  const channel = new BroadcastChannel(STARTER + name);
+  // The messages of `isDead` do not pile up.
+  channel.onmessage = () => {};
+  channel.unref();
+  keeper.on('exit', () => {
+    channel.close();
+    replace(name);
+  });
   setEnvironmentData(KEY, name);
 }
 
-/** A keeper has ended. */
-function ended(name: number): void {
+/** Whether the thread has ended that started a keeper, and the keeper with it. */
+function isDead(name: number): boolean {
+  const [channel, nowhere] = [new BroadcastChannel(STARTER + name), new BroadcastChannel(STARTER + Math.random())];
+  // Only the native objects tell whether a message has arrived.
+  const symbol = Object.getOwnPropertySymbols(channel).find(({ description }) => description === 'kHandle') as never;
+  const handle = channel[symbol] as MessagePort | undefined;
+  const answer: unknown = handle?.postMessage(0);
+  // A closed channel keeps its member until the next turn of the event loop. What is sent nowhere is gone at once.
+  if (handle) (nowhere[symbol] as MessagePort).postMessage(0, [handle]);
+  nowhere.close();
+  return answer === false;
+}
+
+/** A keeper has ended, or is no good for this thread. */
+function replace(name: number): void {
   if (getEnvironmentData(KEY) === name) {
     keeper = undefined;
     setEnvironmentData(KEY, undefined as never);
@@ -120,26 +156,39 @@ export function openLine(memory: WebAssembly.Memory, id: bigint, share: () => vo
   if (!isWatched(memory)) return undefined;
   const arena = { word: keeperOf(memory), share };
   const line: { close(): void }[] = [];
+  /** The keeper that has sent the last port. */
+  let last = 0;
   const open = (): void => {
     const channel = new BroadcastChannel(`taketurns:${id}:${threadId + 1}`);
     channel.onmessage = ({ data }: { data: unknown }) => {
-      const port = data as MessagePort;
-      const name = Atomics.load(arena.word, 0);
+      const [port, name] = data as [MessagePort, number];
+      last = name;
       line.push(port);
       port.on('close', () => {
-        if (arenas.has(arena)) ended(name);
+        if (arenas.has(arena)) replace(name);
       });
       port.unref();
     };
     channel.unref();
     line.push(channel);
   };
+  const look = (name: number): void => {
+    if (last === name || Atomics.load(arena.word, 0) !== name || !arenas.has(arena)) return;
+    if (isDead(name)) replace(name);
+    else setTimeout(look, AGAIN, name).unref();
+  };
   const say = (comes?: true): void => {
     const name = Atomics.load(arena.word, 0);
     // The keeper that this thread has started ends with this thread.
     if (name <= 0 || name - 1 === keeper?.threadId) return;
+    const isForeign = name !== getEnvironmentData(KEY);
+    if (isForeign && (isMainThread || isDead(name))) {
+      replace(name);
+      return;
+    }
     if (isMainThread) open();
     tell(name, memory, id, comes);
+    if (isForeign && !comes) setTimeout(look, AGAIN, name).unref();
   };
   arenas.add(arena);
   // The main thread ends with the whole process.

@@ -88,3 +88,15 @@ describe('a keeper that ends before the program', () => {
     expect(await runProgram('keeper-ends', words)).toEqual({ code: 0, out: 'true\ndone\n', err: '' });
   });
 });
+
+describe('a keeper that another thread has started', () => {
+  it.each([
+    ['has ended before the main thread attaches', 'ended'],
+    ['ends while the main thread blocks', 'ends'],
+    ['has ended, and only workers attach', 'workers'],
+    ['has ended, while a thread blocks that it has never answered', 'blocked'],
+    ['ends before it has sent a port', 'unanswered'],
+  ])('%s', async (_, scene) => {
+    expect(await runProgram('keeper-foreign', [scene, at('KEEPER')])).toEqual({ code: 0, out: 'done\n', err: '' });
+  });
+});

@@ -48,6 +48,13 @@ export const jobs: Record<string, Job> = {
     }
   },
 
+  /** Makes an arena, which this worker is the first to share. */
+  makeMutex(): MutexHandle {
+    const mutex = new Mutex({ arena: new Arena({ objects: 16, threads: 8 }) });
+    kept.push(mutex);
+    return mutex.handle;
+  },
+
   acquire(handle: SemaphoreHandle, board: Board, entry: number, permits = 1, timeout = Infinity): void {
     const semaphore = Semaphore.from(handle);
     kept.push(semaphore);

@@ -1,7 +1,8 @@
 /** Workers that end: their requests are cancelled, and what they held of robust objects goes back. */
-import { Arena, Mutex, Semaphore } from 'taketurns';
+import { Arena, Mutex, type MutexHandle, Semaphore } from 'taketurns';
 import { newBoard } from '../board.js';
 import { equal, ok, sleep, until } from '../check.js';
+import { threads } from '../globals.js';
 import { test } from '../run.js';
 import type { Member, WorkerKind } from '../team.js';
 
@@ -139,6 +140,29 @@ test('dying: a thread that has left an arena, and attached to it again, hears of
   const mutex = new Mutex({ arena: Arena.from(handle) });
   const worker = await team.member();
   await worker.call('lock', mutex.handle);
+  await requested();
+  worker.terminate();
+  const held = await mutex.holdAsync();
+  ok(held.ownerDied, 'reported');
+  held.unlock();
+});
+
+test('dying: a worker shares an arena first, ends, and another worker dies', async ({ team }) => {
+  if (isUnheard(team.kind)) return;
+  // On Node, in Deno and in Bun this worker then starts a thread of its own that notices deaths, and takes it along.
+  const key = 'taketurns:keeper:5';
+  Arena.default.handle;
+  const inherited = threads?.getEnvironmentData(key);
+  ok(!threads || inherited, 'this thread has a thread that notices deaths');
+  threads?.setEnvironmentData(key, undefined as never);
+  const first = team.stranger();
+  const handle = await first.call<MutexHandle>('makeMutex');
+  threads?.setEnvironmentData(key, inherited as never);
+  first.terminate();
+  await sleep(200);
+  const mutex = Mutex.from(handle);
+  const worker = await team.member();
+  await worker.call('lock', handle);
   await requested();
   worker.terminate();
   const held = await mutex.holdAsync();
