@@ -61,7 +61,7 @@ export const FIGURES = {
     drawings: { '': 'docs/papers/semaphores-16-processors.svg' },
     modules: ['algorithms'],
     record: 'bench/records/semaphores-paper-16-processors.jsonl.gz',
-    columns: ['semaphore', ...[1, 2, 4, 8, 12, 16].map((n) => `both ${n}`)],
+    columns: ['semaphore', ...[1, 2, 4, 8, 16].map((n) => `both ${n}`)],
   },
   'locks-16': {
     page: 'docs/papers/paper-runs.md',

@@ -56,7 +56,7 @@ export const USED_THREADS: usize = 192;
 export const REAPER: usize = 384;
 // i32: the host number of the keeper, which is the thread that notices deaths in this arena. 0 if the arena has no
 // keeper yet. UNWATCHED from the start if it never gets one. The first thread that shares the arena sets the word by
-// cmpxchg (src/host/keeper.ts). Below UNWATCHED: the keeper is about to set the word (src/host/ports.ts).
+// cmpxchg (src/host/keeper.ts). -2 means that the keeper is about to set the word (src/host/ports.ts).
 export const KEEPER: usize = 392;
 export const UNWATCHED: i32 = -1;
 // i32, always 0: a thread that was declared dead in its sleep sleeps on here, and no thread wakes it.

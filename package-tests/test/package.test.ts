@@ -14,7 +14,7 @@ const tarball = readFileSync(join(folder, packed.filename));
 const own = JSON.parse(readFileSync(join(folder, 'node_modules/taketurns/package.json'), 'utf8'));
 
 /** The most bytes of the tarball. */
-const MOST = 400_000;
+const MOST = 405_000;
 
 describe('the tarball', () => {
   it('holds the build, the pages for users and the licence, and nothing else', () => {

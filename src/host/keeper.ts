@@ -38,17 +38,20 @@
  * then tells the keeper, which looks for threads. So the thread finds the name, or the keeper finds the thread.
  *
  * A keeper ends with the thread that has started it. A thread can rely on a keeper of its own, and on the one that it
- * has inherited: the thread that has started this one ends later. Every other keeper is foreign, and is replaced: a
- * thread takes the name of the keeper out of the arena, and shares the arena again.
+ * has inherited: the thread that has started this one ends later. Every other keeper is foreign, and may end first. A
+ * thread replaces a keeper that is dead: it takes the name of the keeper out of the arena, and shares the arena again.
+ * No thread replaces a keeper that lives, because two keepers must not reap in one arena (core/death/reaping.ts).
  *
- * - The main thread replaces each foreign keeper when it attaches, because its own keeper lives as long as the process.
- * - Another thread replaces a foreign keeper when it attaches, if the keeper is dead.
- * - If a keeper ends later, its end of each port closes, and the first thread that turns its event loop hears of it and
- *   replaces the keeper. If the keeper ends before it has sent a port, a timer of the thread finds the keeper dead. If
- *   all threads block meanwhile, deaths go unnoticed.
+ * - A thread that attaches looks whether a foreign keeper is dead.
+ * - If the keeper ends later, its end of each port closes, and the first thread that turns its event loop hears of it.
+ * - If the keeper ends before it has sent a port, a timer of the thread finds that the keeper is dead.
  *
- * A foreign keeper is dead if no thread is in the channel of its starter. A thread that asks whether this is so must
- * not stay in this channel itself.
+ * If all threads block meanwhile, deaths go unnoticed.
+ *
+ * A foreign keeper is dead if no thread is in the channel of its starter. To look whether this is so, a thread joins the
+ * channel twice, and sends a port. Node sends the port only if there is no third member. Afterwards nothing is left in
+ * the channel: no message, for which a starter that blocks would need memory, and no member. Two threads that look at
+ * the same instant may take each other for the starter. Then their timers look again.
  *
  * If the system has no room for the thread of a keeper, the next thread that shares an arena tries again. The new
  * keeper finds all threads.
@@ -56,11 +59,12 @@
  * The keeper is registered in no arena and takes no record. It reaps by a core instance that is not registered
  * (core/death/reaping.ts). Its code is keeper-thread.js, which scripts/build-keeper.mjs turns into a text.
  */
-import { setTimeout } from 'node:timers';
+import * as timers from 'node:timers';
 import {
   BroadcastChannel,
   getEnvironmentData,
   isMainThread,
+  MessageChannel,
   type MessagePort,
   setEnvironmentData,
   threadId,
@@ -74,6 +78,9 @@ import { isWatched, keeperOf } from './watched.js';
 
 export { isWatched, unwatch } from './watched.js';
 
+// Taken at load, because a test may replace timers.
+const { setTimeout } = timers;
+
 /**
  * The key of the environment data that hold the name of the keeper that this thread has started or inherited. The
  * name is the keeper's `threadId` + 1, or 0 while it is being started, and when no more are started.
@@ -83,14 +90,20 @@ const KEY = `taketurns:keeper:${VERSION}`;
 const DOOR = 'taketurns:keeper:';
 /** Together with the name of a keeper: the name of the channel in which the thread is that has started this keeper. */
 const STARTER = 'taketurns:starter:';
-/** The milliseconds until a thread looks again for a foreign keeper that has sent no port. */
+/** The milliseconds until a thread looks again whether a keeper lives that has sent no port. */
 const AGAIN = 100;
+
+interface Watched {
+  readonly word: Int32Array;
+  /** Shares the arena again. */
+  share(): void;
+}
 
 /** The keeper, if this copy of the library in this thread has started it. */
 let keeper: Worker | undefined;
 let starts = 0;
-/** The arenas of this thread: the word of each, and a function that shares the arena again. */
-const arenas = new Set<{ readonly word: Int32Array; share(): void }>();
+let looks = 0;
+const arenas = new Set<Watched>();
 
 /** Lets the keeper know an arena that other threads are about to attach to. Starts a keeper if the thread has none. */
 export function watchOver(memory: WebAssembly.Memory, module: WebAssembly.Module): void {
@@ -119,36 +132,39 @@ function start(module: WebAssembly.Module): void {
   starts++;
   const name = keeper.threadId + 1;
   const channel = new BroadcastChannel(STARTER + name);
-  // The messages of `isDead` do not pile up.
-  channel.onmessage = () => {};
   channel.unref();
   keeper.on('exit', () => {
     channel.close();
-    replace(name);
+    replace(name, arenas);
   });
   setEnvironmentData(KEY, name);
 }
 
 /** Whether the thread has ended that started a keeper, and the keeper with it. */
 function isDead(name: number): boolean {
-  const [channel, nowhere] = [new BroadcastChannel(STARTER + name), new BroadcastChannel(STARTER + Math.random())];
-  // Only the native objects tell whether a message has arrived.
-  const symbol = Object.getOwnPropertySymbols(channel).find(({ description }) => description === 'kHandle') as never;
-  const handle = channel[symbol] as MessagePort | undefined;
-  const answer: unknown = handle?.postMessage(0);
+  const nowhere = `${STARTER}${threadId}:${looks++}:${Math.random()}`;
+  const channels = [STARTER + name, STARTER + name, nowhere].map((channel) => new BroadcastChannel(channel));
+  // Only the native objects tell whether a message has been sent.
+  const symbol = Object.getOwnPropertySymbols(channels[0]).find(
+    ({ description }) => description === 'kHandle',
+  ) as never;
+  const [one, other, sink] = channels.map((channel) => channel[symbol] as MessagePort | undefined);
+  const { port1, port2 } = new MessageChannel();
+  const answer: unknown = one?.postMessage(port2, [port2]);
   // A closed channel keeps its member until the next turn of the event loop. What is sent nowhere is gone at once.
-  if (handle) (nowhere[symbol] as MessagePort).postMessage(0, [handle]);
-  nowhere.close();
-  return answer === false;
+  if (one && other) sink?.postMessage(0, [one, other]);
+  for (const channel of channels) channel.close();
+  port1.close();
+  return answer === true;
 }
 
-/** A keeper has ended, or is no good for this thread. */
-function replace(name: number): void {
+/** A keeper has ended. */
+function replace(name: number, some: Iterable<Watched>): void {
   if (getEnvironmentData(KEY) === name) {
     keeper = undefined;
     setEnvironmentData(KEY, undefined as never);
   }
-  for (const { word, share } of arenas) if (Atomics.compareExchange(word, 0, name, 0) === name) share();
+  for (const { word, share } of some) if (Atomics.compareExchange(word, 0, name, 0) === name) share();
 }
 
 /** Opens the channel by which the keeper hears of the death of this thread. Called before the thread registers. */
@@ -156,39 +172,43 @@ export function openLine(memory: WebAssembly.Memory, id: bigint, share: () => vo
   if (!isWatched(memory)) return undefined;
   const arena = { word: keeperOf(memory), share };
   const line: { close(): void }[] = [];
-  /** The keeper that has sent the last port. */
-  let last = 0;
+  /** The keeper whose port this thread has. */
+  let heard = 0;
+  const look = (): void => {
+    const name = Atomics.load(arena.word, 0);
+    if (name <= 0 || name === heard || name === getEnvironmentData(KEY) || !arenas.has(arena)) return;
+    if (isDead(name)) replace(name, [arena]);
+    setTimeout(look, AGAIN).unref();
+  };
   const open = (): void => {
     const channel = new BroadcastChannel(`taketurns:${id}:${threadId + 1}`);
     channel.onmessage = ({ data }: { data: unknown }) => {
       const [port, name] = data as [MessagePort, number];
-      last = name;
+      heard = name;
       line.push(port);
       port.on('close', () => {
-        if (arenas.has(arena)) replace(name);
+        if (!arenas.has(arena)) return;
+        replace(name, [arena]);
+        look();
       });
       port.unref();
     };
     channel.unref();
     line.push(channel);
   };
-  const look = (name: number): void => {
-    if (last === name || Atomics.load(arena.word, 0) !== name || !arenas.has(arena)) return;
-    if (isDead(name)) replace(name);
-    else setTimeout(look, AGAIN, name).unref();
-  };
   const say = (comes?: true): void => {
     const name = Atomics.load(arena.word, 0);
     // The keeper that this thread has started ends with this thread.
     if (name <= 0 || name - 1 === keeper?.threadId) return;
     const isForeign = name !== getEnvironmentData(KEY);
-    if (isForeign && (isMainThread || isDead(name))) {
-      replace(name);
+    if (isForeign && isDead(name)) {
+      replace(name, [arena]);
+      say(comes);
       return;
     }
     if (isMainThread) open();
     tell(name, memory, id, comes);
-    if (isForeign && !comes) setTimeout(look, AGAIN, name).unref();
+    if (isForeign && !comes) setTimeout(look, AGAIN).unref();
   };
   arenas.add(arena);
   // The main thread ends with the whole process.

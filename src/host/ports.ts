@@ -18,13 +18,9 @@
  * Deno brings the message from thread to thread. In Bun the message passes the event loop of the main thread. So a
  * death is noticed only after the main thread has next turned its event loop. Web workers of Bun can send nothing.
  *
- * When a keeper is told of an arena, the word of the arena says STARTING until the keeper has written its name there. A
+ * When a keeper is told of an arena, the word of the arena is STARTING until the keeper has written its name there. A
  * thread that attaches meanwhile waits until the name is there. If no keeper comes for a while, the thread gives up for
  * all threads of the arena, and says so: otherwise each of them would wait for as long.
- *
- * The keeper ends with the thread that has started it. The main thread replaces each foreign keeper when it attaches,
- * and another thread when it hears that its message has reached nobody. The new keeper knows no thread that has sent
- * its port to the old one.
  */
 import * as threads from 'node:worker_threads';
 import { KEEPER, UNWATCHED, VERSION } from '../border/numbers.js';
@@ -43,6 +39,7 @@ export const isAble = post !== undefined;
 
 /** The environment data in which a worker finds the name of the keeper of its program. */
 const KEY = `taketurns:keeper:${VERSION}`;
+const STARTING = -2;
 /** For how many milliseconds a thread waits for the keeper to come up. */
 const PATIENCE = 2000;
 
@@ -50,8 +47,6 @@ const PATIENCE = 2000;
 const isOfTheWeb = threads.isMainThread && 'WorkerGlobalScope' in globalThis;
 const isFirst = threads.isMainThread && !isOfTheWeb;
 export const threadName = isOfTheWeb ? randomName() : threads.threadId + 1;
-/** The word of an arena while the keeper of this thread starts. It is below UNWATCHED, and another for each thread. */
-const STARTING = isOfTheWeb ? -2 : -2 - threadName;
 
 let keeper: threads.Worker | undefined;
 /** The one word of this memory is the name of the keeper, as soon as the keeper runs. */
@@ -83,11 +78,11 @@ export function watchOver(memory: WebAssembly.Memory, module: WebAssembly.Module
  * This thread has waited for the keeper for as long as it waits. Returns the name of the keeper if that has come
  * meanwhile: perhaps it has not written its name into this arena. Otherwise no deaths are noticed in the arena.
  */
-function lateKeeper(word: Int32Array, starting: number): number {
+function lateKeeper(word: Int32Array): number {
   const name = board ? Atomics.load(board, 0) : 0;
   if (name !== 0) return name;
-  const before = Atomics.compareExchange(word, 0, starting, UNWATCHED);
-  if (before !== starting) return before;
+  const before = Atomics.compareExchange(word, 0, STARTING, UNWATCHED);
+  if (before !== STARTING) return before;
   process.emitWarning(
     `deaths of threads are not noticed: the thread that notices them has not started within ${PATIENCE} ms`,
     'TaketurnsWarning',
@@ -95,52 +90,26 @@ function lateKeeper(word: Int32Array, starting: number): number {
   return UNWATCHED;
 }
 
-/**
- * Sends the keeper the port by which it hears of the death of this thread. Called before the thread registers. A keeper
- * that this thread has neither started nor inherited is foreign, and may end before this thread (see keeper.ts).
- */
-export function openLine(memory: WebAssembly.Memory, _: bigint, share: () => void): Line | undefined {
-  if (!post) return undefined;
+/** Sends the keeper the port by which it hears of the death of this thread. Called before the thread registers. */
+export function openLine(memory: WebAssembly.Memory): Line | undefined {
+  if (!post || isFirst) return undefined;
   const word = keeperOf(memory);
-  const replace = (name: number): boolean => {
-    const isTrusted = name < UNWATCHED ? board && (!isFirst || name === STARTING) : name === board?.[0];
-    if (name === 0 || name === UNWATCHED || isTrusted) return false;
-    if (Atomics.compareExchange(word, 0, name, 0) === name) share();
-    return true;
-  };
-  if (isFirst) {
-    replace(Atomics.load(word, 0));
-    return undefined;
+  let keeper = Atomics.load(word, 0);
+  if (keeper === STARTING && board) keeper = Atomics.load(board, 0) || STARTING;
+  if (keeper === STARTING) {
+    const isLate = Atomics.wait(word, 0, STARTING, PATIENCE) === 'timed-out';
+    keeper = isLate ? lateKeeper(word) : Atomics.load(word, 0);
   }
-  let port: threads.MessagePort | undefined;
-  const close = (): void => {
-    if (!port) return;
-    ports.delete(port);
-    port.postMessage('left');
-    port.close();
-    port = undefined;
-  };
-  const connect = (): void => {
-    let keeper = Atomics.load(word, 0);
-    if (keeper < UNWATCHED && board) keeper = Atomics.load(board, 0) || keeper;
-    if (keeper < UNWATCHED) {
-      const isLate = Atomics.wait(word, 0, keeper, PATIENCE) === 'timed-out';
-      if (isLate && replace(keeper)) {
-        connect();
-        return;
-      }
-      keeper = isLate ? lateKeeper(word, keeper) : Atomics.load(word, 0);
-    }
-    if (keeper <= 0) return;
-    const { port1, port2 } = new threads.MessageChannel();
-    port = port1;
-    ports.add(port1);
-    post(keeper - 1, { memory, host: threadName, port: port2 }, [port2]).catch(() => {
-      if (port !== port1 || !replace(keeper)) return;
+  if (keeper <= 0) return undefined;
+  const { port1, port2 } = new threads.MessageChannel();
+  ports.add(port1);
+  post(keeper - 1, { memory, host: threadName, port: port2 }, [port2]).catch(() => {});
+  return {
+    announce() {},
+    close() {
       ports.delete(port1);
-      connect();
-    });
+      port1.postMessage('left');
+      port1.close();
+    },
   };
-  connect();
-  return port && { announce() {}, close };
 }

@@ -1,17 +1,9 @@
 /**
  * The first thread to share an arena is a worker, so the keeper is the worker's child. The worker ends while another
- * thread is dead, and its keeper ends with it. All else is done by a worker too: the main thread would have replaced
- * the keeper before.
+ * thread is dead, and its keeper ends with it.
  */
-import { isMainThread, Worker } from 'node:worker_threads';
+import { Worker } from 'node:worker_threads';
 import { Arena, Mutex } from 'taketurns';
-
-if (isMainThread) {
-  const [code] = await new Promise((resolve) => {
-    new Worker(new URL(import.meta.url), { argv: process.argv.slice(2) }).once('exit', (...all) => resolve(all));
-  });
-  process.exit(code);
-}
 
 /** The addresses of two words of an arena, and the life of a reaper that is not registered. */
 const [keeperAt, reaperAt, dead] = process.argv.slice(2).map(Number);

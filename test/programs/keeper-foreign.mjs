@@ -10,12 +10,6 @@ const parts = {
     const { Mutex } = await import('taketurns');
     parentPort.postMessage(new Mutex().handle);
   },
-  async sharesAndLocks() {
-    const { Mutex } = await import('taketurns');
-    const mutex = new Mutex();
-    mutex.lock();
-    parentPort.postMessage(mutex.handle);
-  },
   async attaches() {
     const { Mutex } = await import('taketurns');
     parentPort.postMessage(Mutex.from(workerData.handle).locked);
@@ -65,13 +59,6 @@ const scenes = {
     const { Mutex } = await import('taketurns');
     const mutex = Mutex.from(handle);
     const { worker } = await play('locks', handle);
-    worker.terminate();
-    mutex.lock({ timeout: DEADLINE });
-  },
-  async ends() {
-    const { worker, said } = await play('sharesAndLocks');
-    const { Mutex } = await import('taketurns');
-    const mutex = Mutex.from(said);
     worker.terminate();
     mutex.lock({ timeout: DEADLINE });
   },

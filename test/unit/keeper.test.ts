@@ -92,7 +92,6 @@ describe('a keeper that ends before the program', () => {
 describe('a keeper that another thread has started', () => {
   it.each([
     ['has ended before the main thread attaches', 'ended'],
-    ['ends while the main thread blocks', 'ends'],
     ['has ended, and only workers attach', 'workers'],
     ['has ended, while a thread blocks that it has never answered', 'blocked'],
     ['ends before it has sent a port', 'unanswered'],
