@@ -15,6 +15,8 @@ import { fileURLToPath } from 'node:url';
 import type { Address, Command, Order, Report } from './plan.js';
 import { Register } from './register.js';
 
+/** For how many milliseconds processes may take to join. */
+const PATIENCE = 150_000;
 const PROGRAM = fileURLToPath(new URL('./client-bundle.js', import.meta.url));
 
 /** The most processes that load at once. More would only take each other's time. */
@@ -174,7 +176,11 @@ export class Clients {
   /** Resolves when all processes take turns, and all spare processes wait. */
   async joined(): Promise<void> {
     const { processes, spares } = this.#settings;
-    while (this.working().length < processes || this.#spares.length < spares) await sleep(20);
+    const end = performance.now() + PATIENCE;
+    while (this.working().length < processes || this.#spares.length < spares) {
+      if (performance.now() > end) throw new Error(`not all processes have joined: ${this.troubles.join('; ')}`);
+      await sleep(20);
+    }
   }
 
   /**

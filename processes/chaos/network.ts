@@ -49,13 +49,15 @@ export class Network {
   #carry(line: Line, from: Socket, to: Socket): void {
     let order = Promise.resolve();
     let waiting = 0;
+    let hasEnded = false;
     from.on('data', (data: Buffer) => {
-      if (line.halves) {
-        to.write(data.subarray(0, data.length >> 1), () => this.#cut(line));
-        return;
-      }
+      if (hasEnded) return;
+      hasEnded = line.halves;
+      const write = hasEnded
+        ? () => to.write(data.subarray(0, data.length >> 1), () => this.#cut(line))
+        : () => to.write(data);
       if (line.delay === 0 && waiting === 0) {
-        to.write(data);
+        write();
         return;
       }
       waiting++;
@@ -63,7 +65,7 @@ export class Network {
       order = order.then(async () => {
         await ready;
         waiting--;
-        to.write(data);
+        write();
       });
     });
   }

@@ -20,15 +20,22 @@ const SHORT = [
   'clock',
 ];
 
+/** Above the patience of a run, so that a run says what it has waited for. */
+const TIMEOUT = 240_000;
+
 onEachServer((server) => {
-  test.concurrent.each(FAULTS.filter(({ name }) => SHORT.includes(name)))('$name', async (fault) => {
-    const result = await run({ server, fault, seconds: 1, processes: 3 });
-    if (result.skipped !== undefined) {
-      console.warn(result.skipped);
-      return;
-    }
-    expect(result).toMatchObject({ faults: [], lostPermits: 0, forever: 0, disorder: 0 });
-    expect(Math.max(...Object.values(result.counts))).toBeGreaterThan(0);
-    expect(result.grants).toBeGreaterThan(0);
-  });
+  test.concurrent.each(FAULTS.filter(({ name }) => SHORT.includes(name)))(
+    '$name',
+    { timeout: TIMEOUT },
+    async (fault) => {
+      const result = await run({ server, fault, seconds: 1, processes: 3 });
+      if (result.skipped !== undefined) {
+        console.warn(result.skipped);
+        return;
+      }
+      expect(result).toMatchObject({ faults: [], lostPermits: 0, forever: 0, disorder: 0 });
+      expect(Math.max(...Object.values(result.counts))).toBeGreaterThan(0);
+      expect(result.grants).toBeGreaterThan(0);
+    },
+  );
 }, 'first');
