@@ -102,7 +102,7 @@ interface Watched {
 /** The keeper, if this copy of the library in this thread has started it. */
 let keeper: Worker | undefined;
 let starts = 0;
-let looks = 0;
+let sinks = 0;
 const arenas = new Set<Watched>();
 
 /** Lets the keeper know an arena that other threads are about to attach to. Starts a keeper if the thread has none. */
@@ -140,20 +140,30 @@ function start(module: WebAssembly.Module): void {
   setEnvironmentData(KEY, name);
 }
 
+/** The native object behind a channel. Only this object tells whether a message has been sent. */
+function handleOf(channel: BroadcastChannel): MessagePort | undefined {
+  const symbol = Object.getOwnPropertySymbols(channel).find(({ description }) => description === 'kHandle') as never;
+  return channel[symbol];
+}
+
+/**
+ * Closes channels, and leaves them at once. `close` alone leaves a channel only at the next turn of the event loop, and
+ * until then messages pile up. What is sent nowhere is gone at once.
+ */
+function leave(...channels: BroadcastChannel[]): void {
+  const nowhere = new BroadcastChannel(`${STARTER}${threadId}:${sinks++}:${Math.random()}`);
+  const handles = channels.map(handleOf);
+  if (handles[0]) handleOf(nowhere)?.postMessage(0, handles as MessagePort[]);
+  for (const channel of [...channels, nowhere]) channel.close();
+}
+
 /** Whether the thread has ended that started a keeper, and the keeper with it. */
 function isDead(name: number): boolean {
-  const nowhere = `${STARTER}${threadId}:${looks++}:${Math.random()}`;
-  const channels = [STARTER + name, STARTER + name, nowhere].map((channel) => new BroadcastChannel(channel));
-  // Only the native objects tell whether a message has been sent.
-  const symbol = Object.getOwnPropertySymbols(channels[0]).find(
-    ({ description }) => description === 'kHandle',
-  ) as never;
-  const [one, other, sink] = channels.map((channel) => channel[symbol] as MessagePort | undefined);
+  const one = new BroadcastChannel(STARTER + name);
+  const other = new BroadcastChannel(STARTER + name);
   const { port1, port2 } = new MessageChannel();
-  const answer: unknown = one?.postMessage(port2, [port2]);
-  // A closed channel keeps its member until the next turn of the event loop. What is sent nowhere is gone at once.
-  if (one && other) sink?.postMessage(0, [one, other]);
-  for (const channel of channels) channel.close();
+  const answer: unknown = handleOf(one)?.postMessage(port2, [port2]);
+  leave(one, other);
   port1.close();
   return answer === true;
 }
@@ -229,5 +239,5 @@ export function openLine(memory: WebAssembly.Memory, id: bigint, share: () => vo
 function tell(name: number, memory: WebAssembly.Memory, id?: bigint, comes?: true): void {
   const door = new BroadcastChannel(DOOR + name);
   door.postMessage({ memory, name: id === undefined ? 0 : threadId + 1, id, comes });
-  door.close();
+  leave(door);
 }
