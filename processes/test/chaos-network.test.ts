@@ -7,11 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 const { Network } = (await import('../chaos/dist/chaos/network.js' as string)) as typeof import('../chaos/network.js');
 
 /** Returns the server's end of a connection through a proxy, and what its other end has received when it closes. */
-async function through(): Promise<{
-  network: InstanceType<typeof Network>;
-  server: Socket;
-  received: Promise<string>;
-}> {
+async function through() {
   const listener = createServer().listen(0, '127.0.0.1');
   await once(listener, 'listening');
   const network = await Network.start((listener.address() as AddressInfo).port);
