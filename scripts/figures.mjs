@@ -63,6 +63,13 @@ export const FIGURES = {
     record: 'bench/records/semaphores-paper-16-processors.jsonl.gz',
     columns: ['semaphore', ...[1, 2, 4, 8, 16].map((n) => `both ${n}`)],
   },
+  'semaphores-2': {
+    page: 'docs/papers/paper-runs.md',
+    drawings: { '': 'docs/papers/semaphores-2-processors.svg' },
+    modules: ['algorithms'],
+    record: 'bench/records/semaphores-paper-2-processors.jsonl.gz',
+    columns: ['semaphore', ...[1, 2, 4, 8, 16, 32, 64, 128].map((n) => `both ${n}`)],
+  },
   'locks-16': {
     page: 'docs/papers/paper-runs.md',
     drawings: { '': 'docs/papers/locks-16-processors.svg' },
