@@ -102,7 +102,9 @@ interface Watched {
 /** The keeper, if this copy of the library in this thread has started it. */
 let keeper: Worker | undefined;
 let starts = 0;
+/** How many channels without another member `leave` has made. */
 let sinks = 0;
+/** The arenas of this thread. */
 const arenas = new Set<Watched>();
 
 /** Lets the keeper know an arena that other threads are about to attach to. Starts a keeper if the thread has none. */
@@ -168,7 +170,7 @@ function isDead(name: number): boolean {
   return answer === true;
 }
 
-/** A keeper has ended. */
+/** A keeper has ended. Shares again those of some arenas that name it. */
 function replace(name: number, some: Iterable<Watched>): void {
   if (getEnvironmentData(KEY) === name) {
     keeper = undefined;

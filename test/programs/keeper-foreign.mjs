@@ -80,6 +80,11 @@ const scenes = {
     const channel = starter();
     const { worker } = await play('attaches', handle);
     if (word[0] !== NAME) throw new Error('a keeper that lives is replaced');
+    // The worker has told this keeper of itself. Messages to the keeper must not pile up in the worker.
+    const door = new BroadcastChannel(`taketurns:keeper:${NAME}`);
+    const symbol = Object.getOwnPropertySymbols(door).find(({ description }) => description === 'kHandle');
+    if (door[symbol].postMessage(0)) throw new Error('a thread that blocks stays in the channel of the keeper');
+    door.close();
     channel.close();
     await sleep(10);
     const { worker: other } = await play('attaches', handle);
