@@ -196,6 +196,8 @@ const main = {
       pool.acquire(1, { timeout: 5 });
     } catch {}
     heard.push('the call has ended');
+    // The event, and what its subscriber has thrown.
+    await until(() => heard.length >= 3);
     await sleep(5);
   },
   async 'throwing channel'() {
@@ -218,6 +220,8 @@ const main = {
     pool.release();
     heard.push('the call has ended');
     await granted;
+    // What the channel has thrown, once for each event.
+    await until(() => heard.length >= 4);
     await sleep(5);
   },
   async deaths() {
