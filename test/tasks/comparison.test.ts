@@ -452,8 +452,9 @@ function told(entries: string[], name: string): unknown[] {
  * After these calls others do not follow at once, and these calls follow no others at once. A guard of a `RwLock` comes
  * later on one side. The end of the work of a `Once` is known some microtasks later, and if a signal is aborted in
  * between, one side rejects and the other answers false. A call for several keys takes them some microtasks apart. `run`
- * gives its lock or its key back some microtasks later, and an `unlock` in between is a mistake. A wait on a condition that
- * is over at once locks the mutex again some microtasks later.
+ * gives its lock or its key back some microtasks later, and an `unlock` in between is a mistake. So is one that follows
+ * at once the `unlock` which made a queued `run` the owner. A wait on a condition that is over at once locks the mutex
+ * again some microtasks later.
  */
 const LONE: Record<string, RegExp> = {
   RwLock: /./,
@@ -463,11 +464,15 @@ const LONE: Record<string, RegExp> = {
   KeyedMutex: /^(holdAll|run)$/,
 };
 
+/** The calls of a mutex that do not follow others at once in a program with a `run`. */
+const UNLOCKS = /^(run|unlock|endGuard)$/;
+
 /** Runs a program, and returns everything that it sees. */
 async function run(subject: Subject, name: string, program: readonly Step[]): Promise<unknown[]> {
   const journal = new Journal();
   const seen: unknown[] = [];
-  const isLone = (step: Step | undefined): boolean => step !== undefined && LONE[name]?.test(step[0]) === true;
+  const lone = name === 'Mutex' && program.some(([call]) => call === 'run') ? UNLOCKS : LONE[name];
+  const isLone = (step: Step | undefined): boolean => step !== undefined && lone?.test(step[0]) === true;
   for (const [i, [call, n, which]] of program.entries()) {
     journal.note(() => subject.calls[call]?.(n, which));
     // Some calls follow one another at once.
