@@ -145,7 +145,7 @@ function required(code) {
   return code.replaceAll(STATEMENT, (statement, word, what, from) => {
     if (from === undefined) return statement;
     if (what === undefined) return `require("${from}");`;
-    const names = what.startsWith('*') ? what.slice(5) : what.replaceAll(/(\w+) as (\w+)/g, '$1: $2');
+    const names = what.startsWith('*') ? what.slice(5) : what.replaceAll(/([\w$]+) as ([\w$]+)/g, '$1: $2');
     const taken = `const ${names} = require("${from}");`;
     return word === 'import' ? taken : `${taken}\nexport ${what};`;
   });
@@ -158,7 +158,7 @@ const HOST = '"Deno" in globalThis || "Bun" in globalThis ? "./host-deno-bun.js"
 function commonjs(name, code) {
   const changing = [...code.matchAll(/^let (\w+)/gm)].map(([, variable]) => variable);
   const translated = required(code).replaceAll(STATEMENT, (_, _export, what) => {
-    const pairs = what.slice(1, -1).match(/\w+( as \w+)?/g) ?? [];
+    const pairs = what.slice(1, -1).match(/[\w$]+( as [\w$]+)?/g) ?? [];
     return pairs
       .map((pair) => {
         const [own, exported = own] = pair.split(' as ');

@@ -1,5 +1,5 @@
 /**
- * The counts of a semaphore, as getters, and the texts that tell these counts: errors and a warning. semaphore.ts
+ * The counts of a semaphore, as getters, `add`, and the texts that tell these counts: errors and a warning. semaphore.ts
  * extends this class, and has the calls that take permits and give them back.
  *
  * This class and `Semaphore` each keep the address of the object in a field of their own. `Semaphore` needs its own
@@ -7,10 +7,19 @@
  * class itself declares the field (shared-object.ts). The methods of this class need not be fast.
  */
 import { host } from '#host';
-import { type ANSWER_NOT_HELD, ANSWER_OVER_MAX, CLOSED_OBJECT, LIMIT } from './border/numbers.js';
-import { checkInteger } from './errors.js';
+import {
+  ANSWER_FULL,
+  type ANSWER_NOT_HELD,
+  ANSWER_OVER_MAX,
+  CLOSED_OBJECT,
+  type LEAVE,
+  LIMIT,
+  type TIMED_OUT,
+} from './border/numbers.js';
+import { checkInteger, noRoom } from './errors.js';
 import { giveBack } from './held-permits.js';
 import type { WaitOptions } from './options.js';
+import { notAdmitted } from './runtime/cancellation.js';
 import { balanceOf } from './runtime/membership.js';
 import { back, close, disposedError, forget, named, reference, SharedObject } from './shared-object.js';
 import { type SemaphoreStats, semaphoreStats } from './stats.js';
@@ -56,6 +65,27 @@ export abstract class SemaphoreCounts extends SharedObject<typeof KIND> {
   /** Whether the permits of each thread are recorded; see `SemaphoreOptions.robust`. */
   get robust(): boolean {
     return this.#shared.countedBy !== 0;
+  }
+
+  /**
+   * Makes more permits, such as for a pool that grows, and wakes each waiter whose turn has come. Unlike permits that
+   * are released, these permits do not count as given back. So any thread may add permits to a robust semaphore.
+   * `inspect().added` shows them. Never blocks. On a disposed semaphore it does nothing.
+   * @param permits 1 (the default) to `max`.
+   * @throws {RangeError | TypeError} for a bad number.
+   * @throws {RangeError} if more than `max` would be available. Then nothing has changed. So the `max` of a pool that
+   * grows must be the largest number of permits that the pool may ever have.
+   * @example pool.add(2);
+   */
+  add(permits = 1): void {
+    checkPermits('add', permits, this.max);
+    this[back]();
+    const core = this.#core;
+    let answer: number = core.exceeds(this.#at, permits) ? ANSWER_OVER_MAX : core.add(this.#at, permits);
+    // The call gives none of this thread's permits back, so the core is told of no attachment.
+    if (answer > 0) answer = core.finishRelease(this.#at, permits, answer, 0, 0);
+    if (answer === ANSWER_OVER_MAX) throw refused(this, 'add', answer, permits);
+    this.#shared.promises.settle();
   }
 
   /**
@@ -125,6 +155,17 @@ export function wanted(semaphore: SemaphoreCounts, permits: number): string {
   const MANY = 1024;
   const waiting = semaphore[reference].membership.core.usedElements() > MANY ? '' : `, ${semaphore.waiting} waiting`;
   return `${permits} permit${permits === 1 ? '' : 's'} ${semaphore[named](' ')}(${semaphore.available} available${waiting})`;
+}
+
+/** The error of a request that has left the queue, or has found no room in it. */
+export function notServed(
+  semaphore: SemaphoreCounts,
+  answer: ANSWER_FULL | TIMED_OUT | LEAVE,
+  permits: number,
+  timeout: number,
+): Error {
+  if (answer === ANSWER_FULL) return noRoom(semaphore[reference].membership.core);
+  return notAdmitted(answer, () => wanted(semaphore, permits), timeout);
 }
 
 /** The error of a release that the core has refused with this answer. */

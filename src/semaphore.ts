@@ -8,7 +8,6 @@
 import {
   ADMITTED,
   ANSWER_CLOSED,
-  ANSWER_FULL,
   ANSWER_NOT_HELD,
   ANSWER_OVER_MAX,
   CLOSED_OBJECT,
@@ -16,6 +15,7 @@ import {
   LIMIT,
   QUEUED,
   REFUSED,
+  TIMED_OUT,
 } from './border/numbers.js';
 import { CancelledError, checkType, noRoom } from './errors.js';
 import { type HeldPermits, NO_PERMITS, PermitsGuard, told } from './held-permits.js';
@@ -23,13 +23,23 @@ import { checkWaitOptions, isOptions, type WaitOptions } from './options.js';
 import { tellOwnerDied } from './owner-deaths.js';
 import { find, type Handle, make, open, Reference } from './reference.js';
 import { runHolding } from './running.js';
-import { notAdmitted, timedOut } from './runtime/cancellation.js';
+import { timedOut } from './runtime/cancellation.js';
+import { timestamp } from './runtime/clock.js';
 import { CHECK_OWNER_DEATHS } from './runtime/numbers.js';
-import { countdown, forEver, parkUntilDue } from './runtime/parking.js';
+import { countdown, forEver, type Parked, parkUntilDue } from './runtime/parking.js';
 import { DONE, granting, newPromise, type Promises, resolveOfNew } from './runtime/promises.js';
 import { checkWaitAsync, isNative } from './runtime/wait-async.js';
 import { acquireOf, releaseOf, type Waited } from './semaphore-calls.js';
-import { checkPermits, KIND, permitsOf, refused, SemaphoreCounts, usualAfter, wanted } from './semaphore-counts.js';
+import {
+  checkPermits,
+  KIND,
+  notServed,
+  permitsOf,
+  refused,
+  SemaphoreCounts,
+  usualAfter,
+  wanted,
+} from './semaphore-counts.js';
 import { properties, type SemaphoreOptions } from './semaphore-options.js';
 import { back, disposedError, forget, reference } from './shared-object.js';
 
@@ -64,6 +74,7 @@ export type SemaphoreHandle = Handle<'Semaphore'>;
  */
 export class Semaphore extends SemaphoreCounts {
   readonly #core = this[reference].membership.core;
+  readonly #pollTime = this[reference].membership.pollTime;
   readonly #shared = this[reference].shared;
   /** This thread's waiting promises on the shared object. */
   readonly #promises: Promises = this.#shared.promises;
@@ -174,29 +185,33 @@ export class Semaphore extends SemaphoreCounts {
     if (permits !== 1) this.#checkRequest('acquire', permits);
     if (options !== undefined) {
       this.#acquireFor(permits, checkWaitOptions('Semaphore.acquire', options));
-    } else {
-      const answer = this.#acquire(this.#at, permits);
-      if (answer !== ADMITTED) this.#park(answer, permits);
-    }
-  }
-
-  /** The core has not admitted the thread at once. Waits until it has, or until the request has left the queue. */
-  #park(acquired: number, permits: number, timeout = Infinity, left = forEver): void {
-    if (this[back]()) {
-      this.#acquireFor(permits, timeout);
       return;
     }
-    if (acquired !== CHECK_OWNER_DEATHS) {
-      let answer: Waited = this.#core.enqueue(this.#at, permits, acquired, this.#countedBy);
-      if (answer === QUEUED) {
-        this[reference].membership.pollTime.waits();
-        answer = parkUntilDue(this.#core, this.#at, this.#countedBy, left);
+    const answer = this.#acquire(this.#at, permits);
+    if (answer !== ADMITTED) this.#park(answer, permits);
+  }
+
+  /**
+   * The core has not admitted the thread at once. Waits until it has, or until the request has left the queue. With many
+   * threads V8 interprets this for seconds, so a wait without a time limit calls few functions (what-was-tried.md).
+   */
+  #park(acquired: number, permits: number, timeout = Infinity, left = forEver): void {
+    const at = this.#at;
+    if (at === CLOSED_OBJECT && this[back]()) this.#acquireFor(permits, timeout);
+    else {
+      if (acquired !== CHECK_OWNER_DEATHS) {
+        const core = this.#core;
+        let answer: Waited = core.enqueue(at, permits, acquired, this.#countedBy);
+        if (answer === QUEUED) {
+          this.#pollTime.waits();
+          answer = left === forEver ? core.park(timestamp(), this.#countedBy) : TIMED_OUT;
+          if (answer >= TIMED_OUT) answer = parkUntilDue(core, at, this.#countedBy, left, answer as Parked);
+        }
+        if (answer === ANSWER_CLOSED) throw this[disposedError]();
+        if (answer !== ADMITTED) throw notServed(this, answer, permits, timeout);
       }
-      if (answer === ANSWER_CLOSED) throw this[disposedError]();
-      if (answer === ANSWER_FULL) throw noRoom(this.#core);
-      if (answer !== ADMITTED) throw notAdmitted(answer, () => wanted(this, permits), timeout);
+      if (this.#robust) this.#takeOwnerDeaths(permits);
     }
-    if (this.#robust) this.#takeOwnerDeaths(permits);
   }
 
   /** The thread has just acquired. Reports the unreported deaths of owners, and returns whether there were any. */
@@ -263,27 +278,6 @@ export class Semaphore extends SemaphoreCounts {
     if (taken < 0) throw this[disposedError]();
     if (taken > 0 && this.#robust) this.#takeOwnerDeaths(taken);
     return taken;
-  }
-
-  /**
-   * Makes more permits, such as for a pool that grows, and wakes each waiter whose turn has come. Unlike permits that
-   * are released, these permits do not count as given back. So any thread may add permits to a robust semaphore.
-   * `inspect().added` shows them. Never blocks. On a disposed semaphore it does nothing.
-   * @param permits 1 (the default) to `max`.
-   * @throws {RangeError | TypeError} for a bad number.
-   * @throws {RangeError} if more than `max` would be available. Then nothing has changed. So the `max` of a pool that
-   * grows must be the largest number of permits that the pool may ever have.
-   * @example pool.add(2);
-   */
-  add(permits = 1): void {
-    checkPermits('add', permits, this.max);
-    this[back]();
-    const core = this.#core;
-    let answer = core.exceeds(this.#at, permits) ? ANSWER_OVER_MAX : core.add(this.#at, permits);
-    // The call gives none of this thread's permits back, so the core is told of no attachment.
-    if (answer > 0) answer = core.finishRelease(this.#at, permits, answer, 0, 0);
-    if (answer === ANSWER_OVER_MAX) throw refused(this, 'add', answer, permits);
-    this.#promises.settle();
   }
 
   /**
@@ -401,7 +395,7 @@ export class Semaphore extends SemaphoreCounts {
       released < 0 ? released : this.#core.finishRelease(this.#at, permits, released, promises.first, this.#countedBy);
     if (answer > 0) promises.settled(answer);
     else if (answer === ANSWER_OVER_MAX || answer === ANSWER_NOT_HELD) throw refused(this, 'release', answer, permits);
-    else if (this[back]()) this.release(permits);
+    else if (this.#at === CLOSED_OBJECT && this[back]()) this.release(permits);
   }
 
   /**

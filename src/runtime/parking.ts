@@ -31,18 +31,25 @@ export type Parked = ReturnType<Core['parkFor']>;
  * left the queue. The request leaves when `left` says that no time is left, or when the thread was asked to leave.
  * Returns ADMITTED or ANSWER_CLOSED; or, if the request has left the queue, TIMED_OUT or LEAVE. The numbers of ADMITTED
  * and ANSWER_CLOSED are below TIMED_OUT, and LEAVE is above TIMED_OUT. So a caller can test `answer < TIMED_OUT`. A
- * caller with a time-out has called reserveSecond before, because `cancel` may need a second element.
+ * caller with a time-out has called reserveSecond before, because `cancel` may need a second element. `parked` is what
+ * the caller has got from `park` of the core, if the caller has called it.
  */
-export function parkUntilDue(core: Core, at: number, attachment: number, left: () => number): Parked {
+export function parkUntilDue(
+  core: Core,
+  at: number,
+  attachment: number,
+  left: () => number,
+  parked: Parked = TIMED_OUT,
+): Parked {
   const since = timestamp();
-  let answer: Parked = TIMED_OUT;
+  let answer = parked;
   // Nothing is called after the thread is admitted: an exhausted stack would leave what it has got to nobody.
-  do {
+  while (answer === TIMED_OUT) {
     const remaining = left();
     if (remaining <= 0) break;
     answer =
       remaining === Infinity ? core.park(since, attachment) : core.parkFor(nanoseconds(remaining), since, attachment);
-  } while (answer === TIMED_OUT);
+  }
   if (answer < TIMED_OUT) return answer;
   const cancelled = core.cancel(at, attachment);
   return cancelled === REFUSED ? answer : cancelled;
