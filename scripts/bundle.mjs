@@ -131,14 +131,14 @@ async function bundled(input, parts = new Map()) {
 function droppable(code) {
   return code
     .replaceAll(
-      /^(?:var|const) (\w+) = class(?: \w+)?((?: extends \w+)? \{\n[\s\S]*?^\});$/gm,
+      /^(?:var|const) ([\w$]+) = class(?: [\w$]+)?((?: extends [\w$]+)? \{\n[\s\S]*?^\});$/gm,
       'const $1 = /* @__PURE__ */ (() => class $1$2)();',
     )
-    .replaceAll(/^((?:var|const|let) \w+ = )(?=(?:new )?[\w.]+\()/gm, '$1/* @__PURE__ */ ');
+    .replaceAll(/^((?:var|const|let) [\w$]+ = )(?=(?:new )?[\w$.]+\()/gm, '$1/* @__PURE__ */ ');
 }
 
 /** A statement of a bundled file that imports or exports: which of the two, what, and from where. */
-const STATEMENT = /^(import|export) (?:(\{[^}]*\}|\* as \w+|\w+)(?: from)? ?)?(?:"([^"]+)")?;$/gm;
+const STATEMENT = /^(import|export) (?:(\{[^}]*\}|\* as [\w$]+|[\w$]+)(?: from)? ?)?(?:"([^"]+)")?;$/gm;
 
 /** Translates each `import` to `require`. */
 function required(code) {
@@ -156,7 +156,7 @@ const HOST = '"Deno" in globalThis || "Bun" in globalThis ? "./host-deno-bun.js"
 
 /** Returns the file in CommonJS. */
 function commonjs(name, code) {
-  const changing = [...code.matchAll(/^let (\w+)/gm)].map(([, variable]) => variable);
+  const changing = [...code.matchAll(/^let ([\w$]+)/gm)].map(([, variable]) => variable);
   const translated = required(code).replaceAll(STATEMENT, (_, _export, what) => {
     const pairs = what.slice(1, -1).match(/[\w$]+( as [\w$]+)?/g) ?? [];
     return pairs

@@ -193,7 +193,8 @@ export class Semaphore extends SemaphoreCounts {
 
   /**
    * The core has not admitted the thread at once. Waits until it has, or until the request has left the queue. With many
-   * threads V8 interprets this for seconds, so a wait without a time limit calls few functions (what-was-tried.md).
+   * more threads than processors V8 interprets this for seconds, so a wait without a time limit calls few functions
+   * (docs/internals/what-was-tried.md). An object that has been evicted has the address CLOSED_OBJECT.
    */
   #park(acquired: number, permits: number, timeout = Infinity, left = forEver): void {
     const at = this.#at;
@@ -477,8 +478,9 @@ export class Semaphore extends SemaphoreCounts {
 
   /** @internal */
   protected override [forget](address = CLOSED_OBJECT): void {
-    this.#at = address;
+    // An exception of node:vm can only come at the beginning of a call. If it comes here, `back` does all of it again.
     super[forget](address);
+    this.#at = address;
   }
 
   /** Checks the permits of a request that may wait. Warns once if it is likely to wait for ever. */

@@ -32,7 +32,7 @@ export type Parked = ReturnType<Core['parkFor']>;
  * Returns ADMITTED or ANSWER_CLOSED; or, if the request has left the queue, TIMED_OUT or LEAVE. The numbers of ADMITTED
  * and ANSWER_CLOSED are below TIMED_OUT, and LEAVE is above TIMED_OUT. So a caller can test `answer < TIMED_OUT`. A
  * caller with a time-out has called reserveSecond before, because `cancel` may need a second element. `parked` is what
- * the caller has got from `park` of the core, if the caller has called it.
+ * the caller has got from `park` of the core, or TIMED_OUT if the caller has not called it.
  */
 export function parkUntilDue(
   core: Core,

@@ -23,6 +23,11 @@ const untilAsleep = (name) =>
     report().threads.some(({ state, waits }) => state === 'asleep' && waits.some((one) => one.name === name)),
   );
 const heard = [];
+/** Waits until so much was heard, but for 10 seconds at most: the test then shows what was. */
+const untilHeard = (count) => {
+  const end = performance.now() + 10_000;
+  return until(() => heard.length >= count || performance.now() > end);
+};
 
 /** Starts a worker that does what the functions of `threads` say. */
 const start = () => new Worker(new URL(import.meta.url), { workerData: { how } });
@@ -197,7 +202,7 @@ const main = {
     } catch {}
     heard.push('the call has ended');
     // The event, and what its subscriber has thrown.
-    await until(() => heard.length >= 3);
+    await untilHeard(3);
     await sleep(5);
   },
   async 'throwing channel'() {
@@ -221,7 +226,7 @@ const main = {
     heard.push('the call has ended');
     await granted;
     // What the channel has thrown, once for each event.
-    await until(() => heard.length >= 4);
+    await untilHeard(4);
     await sleep(5);
   },
   async deaths() {

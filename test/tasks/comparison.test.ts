@@ -458,13 +458,12 @@ function told(entries: string[], name: string): unknown[] {
  */
 const LONE: Record<string, RegExp> = {
   RwLock: /./,
-  Mutex: /^run$/,
   Once: /^(fails|returns)$/,
   Condition: /^(waitNow|takeNow)$/,
   KeyedMutex: /^(holdAll|run)$/,
 };
 
-/** The calls of a mutex that do not follow others at once in a program with a `run`. */
+/** The calls of a mutex that do not follow others at once, and that others do not follow, in a program with a `run`. */
 const UNLOCKS = /^(run|unlock|endGuard)$/;
 
 /** Runs a program, and returns everything that it sees. */
