@@ -57,6 +57,7 @@ describe('a handle', () => {
     expect(() => same.acquire()).toThrow(DisposedError);
     const counts = Object.getPrototypeOf(Semaphore.prototype);
     expect(Object.getOwnPropertyNames(counts).sort()).toEqual([
+      'add',
       'available',
       'constructor',
       'inspect',
