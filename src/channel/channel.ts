@@ -102,7 +102,7 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
    */
   send(value: T, options?: WaitOptions): void {
     const end = this.sendingEnd;
-    if (this.isNumber && options === undefined && typeof value === 'number' && end.left === 0) {
+    if (this.isNumber && options === undefined && typeof value === 'number' && end.isIdle) {
       end.f64[end.word] = value;
       const answer = end.module.sendWord(end.at, end.attachment);
       // ADMITTED. V8 would load an imported constant each time.
@@ -169,7 +169,7 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
       }
       if (answer === ANSWER_CLOSED) throw end.closedError();
       const kept = this.wire.keep(encoded);
-      return end.claimAsync(this.keeper, 1, timeout, countdown(timeout), options.signal, (place) => {
+      return end.claimAsync(this.keeper, timeout, countdown(timeout), options.signal, (place) => {
         this.put(place, kept);
         if (this.onReceiverDied !== undefined) Promise.resolve().then(() => this.tellSender());
       });
@@ -190,9 +190,11 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
     const what = `${KIND}.sendMany`;
     const timeout = options === undefined ? Infinity : checkWaitOptions(what, options);
     if (!Array.isArray(values)) throw bad('', `${what}: values`, 'an array', values);
-    if (values.length > this.places)
-      throw new RangeError(`${what}: values must be at most ${this.places} (the capacity), got ${values.length}`);
-    const encoded = Array.from(values, (value) => this.wire.keep(this.wire.encode(value)));
+    // The code of the codec may change the array.
+    const all = [...values];
+    if (all.length > this.places)
+      throw new RangeError(`${what}: values must be at most ${this.places} (the capacity), got ${all.length}`);
+    const encoded = all.map((value) => this.wire.keep(this.wire.encode(value)));
     const end = this.#free('sendMany');
     if (encoded.length === 0) return;
     let place = end.wait(encoded.length, timeout);
@@ -282,6 +284,8 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
           throw new TypeError(`${KIND}: this thread uses a place of the channel: end its scope first`);
       },
       try: () => {
+        // Promises that were granted before come first, also to the messages that the thread has taken ahead.
+        end.settle();
         while (true) {
           if (end.left > 0) {
             const done = received(this.useFirst(end));

@@ -5,7 +5,12 @@
  * All library objects of a thread for one channel share its two ends, since the record of what the thread has claimed is
  * one word of its attachment (core/kinds/channel/channel.ts). So a thread claims nothing at an end while it has claimed
  * places there: a `Place`, a `Message`, or messages that its iterator has not used yet. Promises that are granted
- * meanwhile wait until the thread has passed these places on (`whenFree`).
+ * while a `Place` or a `Message` is in use wait until its scope ends (`whenFree`). A promise that is granted while the
+ * iterator has messages left gets the first of these, and gives its permit back.
+ *
+ * Another thread may have granted a promise that this thread has not settled yet. Such a promise has a permit and no
+ * place. So the thread settles its promises before it claims a place for a later call (`tryClaim`, `wait`). Otherwise
+ * the later call would have the earlier place, and the messages of this thread would change their order.
  *
  * A promise that is granted takes its place at once, before any other code of the thread runs. But it may be granted in
  * the middle of the pass of another promise. So `whenFree` keeps those that come meanwhile in their order.
@@ -30,6 +35,7 @@ import {
   P_UNTOLD,
   PLACE_LENGTH,
   QUEUED,
+  REFUSED,
   TIMED_OUT,
 } from '../border/numbers.js';
 import { CancelledError, DisposedError, mayNotBlock, noRoom } from '../errors.js';
@@ -38,7 +44,7 @@ import { isTimeout, timedOut, watch } from '../runtime/cancellation.js';
 import { Fifo } from '../runtime/fifo.js';
 import type { Membership, Shared } from '../runtime/membership.js';
 import { countdown, parkUntilDue } from '../runtime/parking.js';
-import { closed, type Resolve } from '../runtime/promises.js';
+import { closed, type Promises, type Resolve } from '../runtime/promises.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
 import { closedAt } from './closed-error.js';
 import type { Module } from './compiled.js';
@@ -68,6 +74,8 @@ export class Endpoint {
   readonly membership: Membership;
   readonly words: Int32Array;
   readonly shared: Shared;
+  /** The promises of this thread that wait at this end. */
+  readonly promises: Promises;
   /** The address of the shared object, or of the closed one after this thread has released it. */
   at: number;
   readonly attachment: number;
@@ -88,10 +96,12 @@ export class Endpoint {
   keeps: object | undefined;
   /** Whether a Place or Message stands for the first of them. */
   isOut = false;
-  /** Promises that have a permit, and wait until the thread has nothing claimed. */
+  /** Promises that have a permit, and wait until no `Place` or `Message` is in use. */
   readonly #granted = new Fifo<() => void>();
   #grantedCount = 0;
   #isTaking = false;
+  /** Whether a permit goes back when the first of the claimed places has been used. */
+  #isSpare = false;
   /** The address of the attachment. */
   readonly record: number;
   readonly #texts: Texts;
@@ -110,6 +120,7 @@ export class Endpoint {
     this.membership = membership;
     this.words = new Int32Array(membership.memory.buffer);
     this.shared = shared;
+    this.promises = shared.promises;
     this.at = shared.address;
     this.attachment = shared.attachment;
     this.f64 = f64;
@@ -143,8 +154,10 @@ export class Endpoint {
     return this.words[(this.record + E_TOOK_COUNT) / 4] as number;
   }
 
-  /** Claims up to `most` places if any is free. Returns the address of the first, REFUSED or ANSWER_CLOSED. */
+  /** Claims up to `most` places if any is free and no promise waits. Returns the first, REFUSED or ANSWER_CLOSED. */
   tryClaim(most: number): number {
+    // If a promise is left, another thread may grant it just now.
+    if (this.promises.first !== 0 && this.settle()) return REFUSED;
     return this.module.tryClaim(this.at, this.attachment, most);
   }
 
@@ -155,18 +168,24 @@ export class Endpoint {
   wait(n: number, timeout: number, left = countdown(timeout)): number {
     const { core, module, at, attachment, membership } = this;
     const taken = core.tryAcquireRobust(at, n, attachment);
-    if (taken === ADMITTED) return this.claim(n);
+    if (taken === ADMITTED) return this.#claimNext(n);
     if (taken === ANSWER_CLOSED) throw this.closedError();
     this.checkWait(timeout, left);
     if (n === 1) {
       module.setAwake(membership.pollTime.pauses, membership.pollTime.near);
       while (module.pollFor(at) !== 0) {
-        const answer = module.tryClaim(at, attachment, 1);
+        const answer = this.tryClaim(1);
         if (isPlace(answer)) return answer;
         if (answer === ANSWER_CLOSED) break;
       }
     }
     this.queue(n, timeout, left);
+    return this.#claimNext(n);
+  }
+
+  /** Claims n places whose permits a blocking call has. Promises that were granted before claim theirs first. */
+  #claimNext(n: number): number {
+    this.settle();
     return this.claim(n);
   }
 
@@ -201,8 +220,15 @@ export class Endpoint {
     throw answer === LEAVE ? new CancelledError() : noRoom(core);
   }
 
-  /** Claims n places whose permits the thread has. */
+  /**
+   * Claims n places whose permits the thread has. If the thread has messages left that it has taken ahead, the first of
+   * them is the place, and the permit goes back as soon as the thread has used it.
+   */
   claim(n: number): number {
+    if (this.left > 0) {
+      this.#isSpare = true;
+      return this.next;
+    }
     const place = this.isOver ? ANSWER_CLOSED : this.module.claim(this.at, this.attachment, n);
     if (isPlace(place)) return place;
     throw this.closedError();
@@ -211,39 +237,36 @@ export class Endpoint {
   /** Gives a permit of this end back. If the thread has released the channel, the permit went with it. */
   giveBack(): void {
     if (this.isOver) return;
-    const { core, at, attachment, shared } = this;
+    const { core, at, attachment, promises } = this;
     const answer = core.releaseRobust(at, 1, attachment);
     if (answer <= ADMITTED) return;
-    const { promises } = shared;
     const settled = core.finishRelease(at, 1, answer, promises.first, attachment);
     if (settled > 0) promises.settled(settled);
   }
 
   /**
-   * Claims n places without blocking, and calls `use` with the address of the first. `use` passes them on. The promise
-   * gets what `use` returns.
+   * Claims a place without blocking, and calls `use` with its address. `use` passes the place on. The promise gets what
+   * `use` returns.
    * @param keeper a library object that lives as long as the promise waits.
    */
   async claimAsync<T>(
     keeper: { [closed](): void },
-    n: number,
     timeout: number,
     left: () => number,
     signal: Signal | undefined,
     use: (place: number) => T,
   ): Promise<T> {
     checkWaitAsync();
-    this.settle();
-    if (n === 1 && this.isFree) {
+    if (this.isFree) {
       const answer = this.tryClaim(1);
       if (isPlace(answer)) return use(answer);
       if (answer === ANSWER_CLOSED) throw this.closedError();
     }
-    return this.queueAsync(keeper, n, timeout, left, signal, () => use(this.claim(n)));
+    return this.queueAsync(keeper, 1, timeout, left, signal, () => use(this.claim(1)));
   }
 
   /**
-   * Waits for n permits without blocking, and calls `use` with them, while the thread has nothing claimed. The promise
+   * Waits for n permits without blocking, and calls `use` with them, while no `Place` or `Message` is in use. The promise
    * gets what `use` returns.
    * @param stands is called once the promise stands in the queue.
    */
@@ -256,8 +279,7 @@ export class Endpoint {
     use: () => T,
     stands?: () => void,
   ): Promise<T> {
-    const { core, shared } = this;
-    const { promises } = shared;
+    const { core, shared, promises } = this;
     const rest = left();
     if (rest <= 0) throw timedOut(this.#texts.wanted, timeout);
     const impatient = timeout !== Infinity || signal !== undefined;
@@ -288,7 +310,10 @@ export class Endpoint {
         reject(answer === ANSWER_CLOSED ? this.closedError() : noRoom(core));
         return;
       }
-      if (answer === ADMITTED) settle();
+      if (answer === ADMITTED) {
+        this.settle(); // Promises that were granted before come first.
+        settle();
+      }
       if (run && !isOver) {
         const give = (late: () => unknown): void => {
           // The wait may be the second one of a call, if the first has met a hole.
@@ -309,25 +334,25 @@ export class Endpoint {
     });
   }
 
-  /** Settles the promises of this thread that are due here. It may run code of the user, such as that of a signal. */
-  settle(): void {
-    const { promises } = this.shared;
-    if (promises.first !== 0) promises.settle();
+  /** Settles the promises of this thread that are due here. Returns whether others wait. */
+  settle(): boolean {
+    if (this.promises.first !== 0) this.promises.settle();
+    return this.promises.first !== 0;
   }
 
-  /** Calls a function that claims and passes on, as soon as the thread has nothing claimed here. */
+  /** Calls a function that claims and passes on, as soon as no `Place` or `Message` of the thread is in use here. */
   whenFree(run: () => void): void {
     this.#granted.push(run);
     this.#grantedCount++;
     this.takeGranted();
   }
 
-  /** The thread has nothing claimed here any more. Promises that were granted meanwhile take their turn. */
+  /** A scope may have ended. Then promises that were granted meanwhile take their turn. */
   takeGranted(): void {
     if (this.#isTaking) return;
     this.#isTaking = true;
     try {
-      while (this.left === 0 && this.#grantedCount > 0) {
+      while (this.#grantedCount > 0 && (this.left === 0 || !this.isOut)) {
         this.#grantedCount--;
         this.#granted.shift()?.();
       }
@@ -341,13 +366,19 @@ export class Endpoint {
     return this.#grantedCount > 0;
   }
 
+  /** Whether the thread has nothing claimed here, and no promise of it waits here. */
+  get isIdle(): boolean {
+    return this.left === 0 && this.promises.first === 0;
+  }
+
   /** Whether the thread may claim here now. */
   get isFree(): boolean {
     return this.left === 0 && !this.#isTaking;
   }
 
-  /** Notes that the thread has claimed places of this channel, from this one on. */
+  /** Notes that the thread has claimed places of this channel, from this one on. Those taken ahead are noted already. */
   hold(channel: object, first: number): void {
+    if (this.left > 0) return;
     this.keeps = channel;
     this.next = first;
     this.left = this.count;
@@ -367,6 +398,11 @@ export class Endpoint {
       this.setLength(this.next, HOLE);
       this.next = this.after(this.next);
       this.left--;
+      if (this.#grantedCount > 0) this.takeGranted();
+    }
+    if (this.#isSpare) {
+      this.#isSpare = false;
+      this.giveBack();
     }
   }
 

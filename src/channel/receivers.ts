@@ -48,7 +48,7 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
    */
   receive(options?: WaitOptions): T {
     const end = this.receivingEnd;
-    if (this.isNumber && options === undefined && end.left === 0) {
+    if (this.isNumber && options === undefined && end.isIdle) {
       const answer = end.module.takeWord(end.at, end.attachment);
       const value = end.f64[end.word];
       return answer === 0 ? (value as T) : this.#receivedNumber(value, answer);
@@ -124,7 +124,7 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
         const got = this.useFirst(end);
         if (got !== NOTHING) return this.received(got);
       } else {
-        const got = await this.receivingEnd.claimAsync(this.keeper, 1, timeout, left, options.signal, (place) => {
+        const got = await this.receivingEnd.claimAsync(this.keeper, timeout, left, options.signal, (place) => {
           this.receivingEnd.hold(this, place);
           return this.useFirst(this.receivingEnd);
         });
@@ -150,8 +150,11 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
     const left = countdown(timeout);
     const all: unknown[] = [];
     while (all.length < most) {
-      if (all.length > 0 && !this.#hasMore(most - all.length)) break;
-      const end = this.claimed('receiveMany', most) ?? this.#waitForMessage(timeout, left);
+      const end =
+        all.length > 0
+          ? this.#more(most - all.length)
+          : (this.claimed('receiveMany', most) ?? this.#waitForMessage(timeout, left));
+      if (end === undefined) break;
       for (let n = Math.min(end.left, most - all.length); n > 0; n--) {
         const got = this.useFirst(end);
         if (got !== NOTHING) all.push(got);
@@ -228,7 +231,11 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
     const end = this.receivingEnd;
     if (end.isOut && !end.isOver)
       throw new TypeError(`${KIND}.${method}: this thread has taken a message of the channel: dispose of it first`);
-    if (end.left > 0) return end;
+    if (end.left > 0) {
+      // Promises that were granted before come first, also to the messages that the thread has taken ahead.
+      if (end.promises.first !== 0) end.settle();
+      if (end.left > 0) return end;
+    }
     const answer = end.tryClaim(most);
     if (answer === REFUSED) return undefined;
     if (!isPlace(answer)) throw end.closedError();
@@ -236,13 +243,18 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
     return end;
   }
 
-  /** Claims messages if any is there, `most` at most. Throws nothing, also if the channel has ended meanwhile. */
-  #hasMore(most: number): boolean {
+  /**
+   * Returns the receiving end if the thread has claimed messages, or can claim some now, `most` at most. Throws nothing,
+   * also if the channel has ended meanwhile.
+   */
+  #more(most: number): Endpoint | undefined {
     const end = this.receivingEnd;
-    if (end.left > 0) return true;
+    end.settle();
+    if (end.left > 0) return end;
     const answer = end.tryClaim(most);
-    if (isPlace(answer)) end.hold(this, answer);
-    return isPlace(answer);
+    if (!isPlace(answer)) return undefined;
+    end.hold(this, answer);
+    return end;
   }
 
   /** @internal Copies the first claimed message out of its place, and is done with the place. */

@@ -1,6 +1,6 @@
 /** Channel in one thread: its calls, its ends, its codecs, its errors. Other threads: test/stress/channel.test.ts. */
 import { Arena, ArenaFullError, DisposedError, Mutex, Semaphore, TimeoutError } from 'taketurns';
-import { bytes, Channel, type ChannelOptions, ClosedError, type Codec, number, numbers } from 'taketurns/channel';
+import { bytes, Channel, type ChannelOptions, ClosedError, type Codec, json, number, numbers } from 'taketurns/channel';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { until } from '../support/until.js';
 
@@ -59,6 +59,13 @@ describe('sending and receiving', () => {
     channel.sendMany([]);
     channel.sendMany([5, 6]);
     expect(channel.receiveMany(65536)).toEqual([4, 5, 6]);
+  });
+
+  it('sends the values that an array has when it is given, whatever the codec does with the array', () => {
+    const all: unknown[] = [{ toJSON: () => all.push(3) }, 2];
+    const channel = new Channel({ codec: json, capacity: 2, arena });
+    channel.sendMany(all, { timeout: 50 });
+    expect(channel.receiveMany(9)).toEqual([3, 2]);
   });
 
   it('serves promises in their order, on both sides', async () => {
