@@ -198,6 +198,12 @@ function attempt(works: readonly Work<unknown>[], biased = false): Happened | un
   return undefined;
 }
 
+/**
+ * Stands for the library objects of a request. The request itself keeps the selection and its objects, and lets them go
+ * when it leaves. What stands here stays until nobody waits any more (promises.ts).
+ */
+const KEEPER = { [closed](): void {} };
+
 /** Stands in the queues of all cases until one of them has happened. */
 class Selection {
   happened: Happened | undefined;
@@ -213,8 +219,6 @@ class Selection {
    */
   #isTaking = false;
   readonly #late: (() => void)[] = [];
-  readonly #keeper = { [closed](): void {}, selection: this };
-
   constructor(over: () => void) {
     this.#over = over;
   }
@@ -237,13 +241,18 @@ class Selection {
     const { core } = work.membership;
     const { promises } = work.shared;
     if (promises.first !== 0) promises.settle();
+    if (this.isOver) return;
     const settle: Resolve = (value) => {
       this.#cancels[index] = undefined;
       if (value === undefined) work.whenFree(() => this.#granted(index, work));
       else {
-        // The reason tells the same. A thread that blocks could not wait for it.
-        value.catch(() => {});
-        if (this.isOver || this.#isLeaving) return;
+        // The object tells why the request has ended. A thread that blocks could not wait for the reason.
+        const isEnd = !this.isOver && !this.#isLeaving;
+        value.catch((reason: unknown) => {
+          // Only the reason tells what `cancelAll` was given.
+          if (isEnd && this.error?.reason instanceof CancelledError) this.error = { reason };
+        });
+        if (!isEnd) return;
         this.#ends(() => {
           // The thread is leaving the arena, and the objects have not ended yet.
           if (!isMembership(work.membership)) throw new DisposedError('the arena has been disposed of');
@@ -252,12 +261,16 @@ class Selection {
       }
     };
     const run = promises.alone(settle);
-    const answer = promises.arrive(this.#keeper, work.at, work.permits, work.countedBy, settle, run);
+    const answer = promises.arrive(KEEPER, work.at, work.permits, work.countedBy, settle, run);
     // `arrive` may end the selection, because of cancelAll. Then this request leaves, too.
     if (answer > ADMITTED) this.#cancels[index] = (reason) => promises.cancel(run, reason);
-    if (answer === ADMITTED) settle();
-    else if (answer === ANSWER_CLOSED) this.#ends(() => ({ index, done: work.closed() }));
-    else if (answer < ADMITTED) this.fail(noRoom(core));
+    if (answer === ADMITTED) {
+      // Promises that were granted before come first.
+      promises.settle();
+      settle();
+    } else if (answer === ANSWER_CLOSED) {
+      if (!this.isOver) this.#ends(() => ({ index, done: work.closed() }));
+    } else if (answer < ADMITTED) this.fail(noRoom(core));
     else if (work.isDue?.() === true && !this.isOver) this.#granted(index, work);
   }
 
@@ -341,6 +354,7 @@ function outcomeOf({ happened, error }: Selection): Selected {
  * @throws {TimeoutError} when the time-out has passed. Nothing has happened then, as after each of these errors.
  * @throws {ClosedError} if a case sends by a channel that is closed.
  * @throws {DisposedError} if one of the objects has been or is being disposed of.
+ * @throws {CancelledError} if `cancelAll` of a semaphore has cancelled the request.
  * @throws {RangeError | TypeError} for bad cases or options, and what `send` throws for a bad value.
  * @throws {TypeError} on a thread that must not block, such as a browser's main thread.
  * @throws {ArenaFullError} if the arena has no room for so many waiters.

@@ -1,5 +1,6 @@
 /** select over channels and semaphores: exactly one case happens, and what was not chosen loses nothing. */
-import { runInThisContext } from 'node:vm';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext, runInThisContext } from 'node:vm';
 import { Worker } from 'node:worker_threads';
 import { Arena, DisposedError, Mutex, Semaphore, TimeoutError } from 'taketurns';
 import { MultilaneSemaphore } from 'taketurns/algorithms';
@@ -19,6 +20,9 @@ import {
 } from 'taketurns/channel';
 import * as tasks from 'taketurns/tasks';
 import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
+
+setFlagsFromString('--expose-gc');
+const gc: () => void = runInNewContext('gc');
 
 let arena: Arena;
 beforeEach(() => {
@@ -381,4 +385,29 @@ it('says which argument of a case is not what it must be', () => {
       /^acquiring: permits must be an integer from 1 to 2, got /,
     );
   expect(of({})).toThrow(/^trySelect: cases\[0\] must be made by receiving, sending, acquiring or changing, got /);
+});
+
+it('tells what cancelAll was given', async () => {
+  const quota = new Semaphore(0, { arena });
+  const waits = selectAsync([receiving(channelOf()), acquiring(quota)]);
+  quota.cancelAll('why');
+  await expect(waits).rejects.toMatchObject({ name: 'CancelledError', cause: 'why' });
+});
+
+it('keeps nothing of a select that is over, though others wait at its cases all the time', async () => {
+  const [jobs, stop] = [new Channel({ arena }), channelOf()];
+  const standing = stop.receiveAsync();
+  const kept: WeakRef<object>[] = [];
+  for (let i = 0; i < 50; i++) {
+    const next = selectAsync([receiving(jobs), receiving(stop)]);
+    jobs.send(Uint8Array.of(i));
+    const { value } = await next;
+    kept.push(new WeakRef(value as Uint8Array));
+  }
+  // A WeakRef keeps its target until the next turn of the event loop.
+  await new Promise((resolve) => setTimeout(resolve));
+  gc();
+  expect(kept.filter((one) => one.deref() !== undefined).length).toBeLessThan(5);
+  stop.send(0);
+  await standing;
 });
