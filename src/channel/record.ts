@@ -70,6 +70,8 @@ const float = (size: 4 | 8): Accessor => ({
   size,
   write(view, at, value: number) {
     if (typeof value !== 'number') throw badType('', 'a number', value);
+    if (size === 4 && Math.abs(value) !== Infinity && Math.abs(Math.fround(value)) === Infinity)
+      throw bad('number', '', 'a number of at most 3.4028234663852886e38, Infinity or NaN', value);
     if (size === 4) view.setFloat32(at, value, true);
     else view.setFloat64(at, value, true);
   },

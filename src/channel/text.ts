@@ -5,6 +5,41 @@ import type { Codec, From, Into } from './codec.js';
 let encoder: TextEncoder | undefined;
 let decoder: TextDecoder | undefined;
 
+/**
+ * Half of a surrogate pair, for which UTF-8 has no code. An encoder writes three bytes for U+FFFD in its place. Here the
+ * half has the three bytes that it would have as a character of its own (WTF-8), so that no text changes on its way.
+ */
+const HALF = /\p{Surrogate}/u;
+
+/** Gives each half of a surrogate pair its own bytes, in a text that an encoder has written from this byte on. */
+function writeHalves(text: string, bytes: Uint8Array, from: number): void {
+  let at = from;
+  for (const character of text) {
+    const code = character.codePointAt(0) as number;
+    if (code >= 0xd800 && code <= 0xdfff) {
+      bytes[at] = 0xed;
+      bytes[at + 1] = 0x80 | ((code >> 6) & 0x3f);
+      bytes[at + 2] = 0x80 | (code & 0x3f);
+    }
+    at += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+  }
+}
+
+/** Reads a text in which there may be bytes of halves. No character of UTF-8 begins with these bytes. */
+function readHalves(utf8: TextDecoder, bytes: Uint8Array, from: number, to: number): string {
+  let text = '';
+  let start = from;
+  for (let i = from; i + 2 < to; i++) {
+    const second = bytes[i + 1] as number;
+    if (bytes[i] !== 0xed || second < 0xa0) continue;
+    const half = 0xd000 | ((second & 0x3f) << 6) | ((bytes[i + 2] as number) & 0x3f);
+    text += utf8.decode(bytes.subarray(start, i)) + String.fromCharCode(half);
+    i += 2;
+    start = i + 1;
+  }
+  return text + utf8.decode(bytes.subarray(start, to));
+}
+
 /** Writes a text as UTF-8 from this byte on. Returns the byte behind it. */
 export function writeText(text: string, bytes: Uint8Array, from: number): number {
   const { length } = text;
@@ -23,6 +58,7 @@ export function writeText(text: string, bytes: Uint8Array, from: number): number
   const { read, written } = encoder.encodeInto(text, bytes.subarray(from));
   if (read < length)
     throw new RangeError(`the message has more bytes than the channel takes: ${bytes.length} (its bytes)`);
+  if (written > length && HALF.test(text)) writeHalves(text, bytes, from);
   return from + written;
 }
 
@@ -53,11 +89,12 @@ export function readText(bytes: Uint8Array, from: number, to: number): string {
   }
   // Without ignoreBOM a text that begins with U+FEFF would lose this character.
   decoder ??= new TextDecoder('utf-8', { ignoreBOM: true });
-  return decoder.decode(bytes.subarray(from, to));
+  const text = decoder.decode(bytes.subarray(from, to));
+  return text.includes('\ufffd') ? readHalves(decoder, bytes, from, to) : text;
 }
 
 /**
- * A codec of strings, as UTF-8. UTF-8 has no code for half of a surrogate pair: U+FFFD takes its place.
+ * A codec of strings, as UTF-8. Half of a surrogate pair, for which UTF-8 has no code, takes three bytes.
  * @example const lines = new Channel({ codec: text, bytes: 1000 });
  */
 export const text: Codec<string> = {

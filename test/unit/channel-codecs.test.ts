@@ -35,7 +35,16 @@ describe('text', () => {
     const send = through(text);
     fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (s) => send(s) === s));
     for (const s of ['', '\ufeffx', '\0', 'ü'.repeat(1000), 'x'.repeat(4000)]) expect(send(s)).toBe(s);
-    expect(send('\ud800')).toBe('\ufffd');
+  });
+
+  it('keeps halves of surrogate pairs, alone and between others', () => {
+    const send = through(text);
+    const parts = ['a', 'é', '€', '\ufffd', '\ufeff', '😀', '\ud800', '\udbff', '\udc00', '\udfff', 'x'.repeat(60)];
+    const mixed = fc.array(fc.constantFrom(...parts), { maxLength: 12 }).map((some) => some.join(''));
+    fc.assert(fc.property(mixed, (s) => send(s) === s));
+    const exact = through(text, 48);
+    expect(exact('\ud800'.repeat(16))).toBe('\ud800'.repeat(16));
+    expect(failure(() => exact('\ud800'.repeat(17)))).toBeInstanceOf(RangeError);
   });
 
   it('keeps a short text with another character anywhere', () => {
@@ -92,6 +101,7 @@ describe('record', () => {
     ['name', undefined, 'the message: name must be a string'],
     ['big', 2n ** 63n, 'the message: big must be a bigint from'],
     ['big', 1, 'the message: big must be a bigint from'],
+    ['half', 1e39, 'the message: half must be a number of at most 3.4028234663852886e38, Infinity or NaN, got 1e+39'],
     ['small', 128, 'the message: small must be an integer from -128 to 127'],
   ])('refuses %s: %s', (name, bad, message) => {
     const channel = new Channel({ codec: record(fields), capacity: 2, arena });
@@ -125,6 +135,15 @@ describe('record', () => {
 });
 
 describe('value', () => {
+  it('tells keys apart that differ in halves of surrogate pairs', () => {
+    const send = through(value, 1000);
+    const keys = ['\ud800', '\ud801', '\ufffd', 'a\udc00'];
+    expect(send(Object.fromEntries(keys.map((key, i) => [key, i])))).toEqual(
+      Object.fromEntries(keys.map((key, i) => [key, i])),
+    );
+    expect(send(new Set(keys))).toEqual(new Set(keys));
+  });
+
   it('keeps what it takes', () => {
     const send = through(value, 100_000);
     const anything = fc.anything({
