@@ -105,7 +105,7 @@ type Tell = (object: number, milliseconds: number, failed: boolean, blocked: boo
 
 /** Measures how long the thread blocks in queues. It has one request at a time that blocks. */
 function measureQueues(core: Core, view: View, thread: number, now: () => number, tell: Tell): void {
-  const { park, parkFor, compete, cancel, cancelHead } = core;
+  const { enqueue, queue, park, parkFor, compete, cancel, cancelHead } = core;
   const record = view.record(thread);
   /** When the request began to block; undefined if none does. */
   let begun: number | undefined;
@@ -141,6 +141,15 @@ function measureQueues(core: Core, view: View, thread: number, now: () => number
     if (!hasSlept()) begun = undefined;
     else leaves(view.objectOf(view.load(record + T_SLEEPS_ON) & ~3), answer !== ADMITTED);
     return answer;
+  };
+  // A request begins. The runtime may have ended the wait of the one before, and no code has noticed this.
+  core.enqueue = (s, n, taken, attachment) => {
+    begun = undefined;
+    return enqueue(s, n, taken, attachment);
+  };
+  core.queue = (m, attachment) => {
+    begun = undefined;
+    return queue(m, attachment);
   };
   core.park = (since, attachment) => parked(() => park(since, attachment));
   core.parkFor = (limit, since, attachment) => parked(() => parkFor(limit, since, attachment));

@@ -7,6 +7,7 @@ import { runInThisContext } from 'node:vm';
 import { Arena, ArenaFullError, Mutex, Semaphore, TimeoutError } from 'taketurns';
 import { TtsLock } from 'taketurns/algorithms';
 import { Channel } from 'taketurns/channel';
+import { type Histogram, type Metric, metrics, startMetrics } from 'taketurns/metrics';
 import { CountingSemaphore } from 'taketurns/p0514';
 import { Barrier, BrokenBarrierError, Condition, Event, Latch, Once, WaitGroup } from 'taketurns/sync';
 import { describe, expect, it, vi } from 'vitest';
@@ -158,6 +159,21 @@ describe('after an interrupted wait', () => {
     await until(() => object.waiting === 0, 'it does not count');
     expect(object.inspect().waiters).toEqual([]);
   });
+});
+
+it('the time of an interrupted wait is not counted as that of the next wait', async () => {
+  const arena = new Arena();
+  startMetrics(arena);
+  const semaphore = new Semaphore(0, { arena, spin: 0 });
+  interruptedAcquire(semaphore);
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  const before = performance.now();
+  expect(() => semaphore.acquire({ timeout: 20 })).toThrow(TimeoutError);
+  const most = performance.now() - before;
+  const waits = metrics(arena).find(({ name }) => name === 'taketurns.wait.duration') as Metric;
+  const value = waits.points[0]?.value as Histogram;
+  expect(value.count).toBe(1);
+  expect(value.sum * 1000).toBeLessThan(most + 100);
 });
 
 describe('after an interrupted acquire, the first object of another module', () => {
