@@ -12,12 +12,13 @@ const textOf = ({ reply, messages, changes, isLeft }: Outcome): string =>
   JSON.stringify([reply, messages, changes, isLeft]);
 
 async function differs(): Promise<boolean> {
-  const { turn, reap }: Twin = await import(`${folder}/turn.js`);
+  const { turn, reap, goOn }: Twin = await import(`${folder}/turn.js`);
   const { State }: States = await import(`${folder}/state.js`);
   return recordings.some(({ limits, steps }) => {
     let state = State.begin('history', 1_700_000_000_000);
     return steps.some(({ args, victim, member, now, outcome, dump }, at) => {
-      const done = victim === undefined ? turn(state, args, member, now, limits) : reap(state, victim, now, limits);
+      const dies = (sid: string) => (sid === '' ? goOn(state, now, limits) : reap(state, sid, now, limits));
+      const done = victim === undefined ? turn(state, args, member, now, limits) : dies(victim);
       if (textOf(done) !== outcome) return true;
       if (dump === undefined) return false;
       const text = state.dump();

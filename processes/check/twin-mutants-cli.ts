@@ -12,7 +12,7 @@ import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { State } from '../src/local/twin/state.js';
-import { type Limits, type Outcome, reap, turn } from '../src/local/twin/turn.js';
+import { goOn, type Limits, type Outcome, reap, turn } from '../src/local/twin/turn.js';
 import { CallWriter } from './calls.js';
 import { Data } from './data-model.js';
 import type { Mutant } from './mutant.js';
@@ -22,7 +22,7 @@ import { mutantsOf } from './twin-mutants.js';
 import { EXPLAINED } from './twin-mutants-explained.js';
 import { SEQUENCES, type Writer } from './twin-sequences.js';
 
-/** A call, or the death of `victim`, and what the twin does: all it tells, and sometimes its state after it. */
+/** A call, or the death of `victim`, or a broker that goes on (`victim` is ''), and what the twin does: all it tells, and sometimes its state after it. */
 interface Step {
   readonly args: readonly string[];
   readonly victim: string | undefined;
@@ -93,7 +93,8 @@ function recordSequence(write: (writer: Writer) => void, limits: Limits): Record
   const steps: Step[] = [];
   const note = (args: readonly string[], victim?: string): Outcome => {
     const [member = '', now] = [args[0], START + 7 * steps.length];
-    const outcome = victim === undefined ? turn(state, args, member, now, limits) : reap(state, victim, now, limits);
+    const dies = (sid: string) => (sid === '' ? goOn(state, now, limits) : reap(state, sid, now, limits));
+    const outcome = victim === undefined ? turn(state, args, member, now, limits) : dies(victim);
     steps.push({ args, victim, member, now, outcome: textOf(outcome), dump: state.dump() });
     return outcome;
   };
@@ -101,6 +102,7 @@ function recordSequence(write: (writer: Writer) => void, limits: Limits): Record
     run: (sid, ...operations) => void note([sid, '0', 'c:', ...operations]),
     die(sid) {
       while (note([], sid).isLeft);
+      while (state.left.size > 0) note([], '');
     },
     born: (name) => state.objects.get(name)?.born ?? '0'.repeat(14),
     ticket: (sid, rid) =>

@@ -9,7 +9,7 @@ const SORTS = 'sorts more often than there is need to, or no other way: no two k
 const BEGINS = 'the leap with which each state begins replaces it';
 const LIMITS = 'the recordings have limits of their own';
 const UNIQUE = 'no ticket is given twice, and the one to which the tickets leap is not given at all';
-const ALONE = 'a death has no caller and no arguments: the state and the session decide';
+const ALONE = 'a death and a broker that goes on have no caller and no arguments: the state and the session decide';
 const AT_ONCE = 'a session is dead only between two parts of its death, and a broker takes all parts in one step';
 
 export const EXPLAINED: readonly Explained[] = [
@@ -39,6 +39,7 @@ export const EXPLAINED: readonly Explained[] = [
   { text: 'late <= last', from: '<=', to: '<', reason: 'the next ticket is larger than the last one either way' },
   { text: 'const LIMITS = {', reason: LIMITS },
   { text: "new Turn(state, ['', '', ''], '', now, limits).reap(sid)", reason: ALONE },
+  { text: "new Turn(state, ['', '', ''], '', now, limits).goOnAlone()", reason: ALONE },
   {
     text: 'if (entry < place)',
     from: '<',

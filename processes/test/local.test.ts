@@ -18,6 +18,8 @@ const { setImmediate: turn } = globalThis;
 const waiting = async (by: Member, count: number): Promise<void> =>
   until(async () => (await by.do<{ waiting: number }>('inspect', 'mutex', 'm')).waiting === count);
 
+type Lock = Awaited<ReturnType<Space['rwLock']>>;
+
 /** Whether the promise is settled by now. */
 async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   const not = {};
@@ -385,4 +387,28 @@ test('a process that holds nothing and waits for nothing ends by itself', () => 
   expect(files.filter((name) => name.startsWith('gen.')).length).toBe(1);
   expect(files.length).toBeLessThanOrEqual(4);
   for (const each of [directory, join(directory, `${boot}`)]) expect(statSync(each).mode & 0o777).toBe(0o700);
+});
+
+test('a writer that unlocks and leaves lets in all readers, however many', async () => {
+  const directory = folder();
+  const join = () => Space.local({ directory });
+  const spaces = await Promise.all([join(), join(), join()]);
+  onTestFinished(async () => {
+    await Promise.all(spaces.map((space) => space.close()));
+  });
+  const [first, second, third] = (await Promise.all(spaces.map((space) => space.rwLock('l')))) as [Lock, Lock, Lock];
+  const writing = await third.writeAsync();
+  let reading = 0;
+  for (const lock of [first, second]) {
+    for (let i = 0; i < 200; i++) {
+      lock.readAsync().then(
+        () => reading++,
+        () => {},
+      );
+    }
+  }
+  await until(async () => (await third.inspect(0))?.waiting === 400);
+  await writing.unlock();
+  await spaces[2]?.close();
+  await until(() => reading === 400);
 });

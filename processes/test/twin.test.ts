@@ -13,7 +13,7 @@ import { ComparingServer, FEW, LIMITS, stateOf, textOf } from '../check/twin.js'
 import { SEQUENCES } from '../check/twin-sequences.js';
 import { faultIn } from '../src/local/grammar.js';
 import { State } from '../src/local/twin/state.js';
-import { type Message, reap, turn } from '../src/local/twin/turn.js';
+import { goOn, type Message, reap, turn } from '../src/local/twin/turn.js';
 import { onEachServer, WHOLE } from './each-server.js';
 import { ScriptServer } from './script-server.js';
 
@@ -153,6 +153,27 @@ test('takes back and grants 100,000 requests', () => {
   expect(calls).toBeGreaterThan(380);
   for (let isLeft = true; isLeft; ) isLeft = run(yours, 'X').reply[0] === '+';
   expect([...state.sessions.keys()]).toEqual([]);
+});
+
+test('the broker makes the grants that the end of a process has left', () => {
+  const [mine, yours] = ['p000000000000001', 'p000000000000002'];
+  const state = State.begin('h', START);
+  const run = (sid: string, ...args: string[]) => turn(state, [sid, '0', 'c:', ...args], sid, START);
+  const rid = (number: number): string => number.toString(16).padStart(10, '0');
+  for (const sid of [mine, yours]) run(sid, 'O', '2', '1', '1000', 'l', '-', '0');
+  run(mine, 'N', 'l', 'w', '1048576', '0', '0', '0', 'A', 'l', '-', rid(0), '00100000');
+  for (let at = 1; at <= 1000; at++) run(yours, 'A', 'l', '-', rid(at), '00000001');
+  for (let isLeft = true; isLeft; ) ({ isLeft } = reap(state, mine, START));
+  const again = copyOf(state);
+  let calls = 0;
+  let told = 0;
+  for (; state.left.size > 0; calls++)
+    for (const { text } of goOn(state, START).messages) told += text.split(',').length;
+  expect(state.objects.get('l')?.queue.length).toBe(0);
+  expect([calls, told]).toEqual([7, 872]);
+  // A broker that reads the journal comes to the same state.
+  for (; calls > 0; calls--) goOn(again, START);
+  expect(again.dump()).toBe(state.dump());
 });
 
 /** The searches in which no lease ends while its process lives, and no data is lost. */

@@ -22,13 +22,14 @@
  */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { clock } from '../clock.js';
+import { later } from '../ticks.js';
 import { close, type Folder, type Generation, isMember, pidOf, timeOfDay } from './generations.js';
 import { faultIn } from './grammar.js';
-import { callLine, deathLine, Journal, readJournal } from './journal.js';
+import { callLine, deathLine, grantsLine, Journal, readJournal } from './journal.js';
 import { type Line, lineOf, onLines } from './lines.js';
 import { address, hasEnded, listen, random } from './platform.js';
 import { END, State } from './twin/state.js';
-import { type Message, type Outcome, reap, turn } from './twin/turn.js';
+import { goOn, type Message, type Outcome, reap, turn } from './twin/turn.js';
 
 /** The time after which the broker tries again to connect to a member, if the answer shows nothing, in milliseconds. */
 const AGAIN = 50;
@@ -77,6 +78,8 @@ export class Broker {
   /** Whether the broker has a thread for itself, which it keeps alive. */
   readonly #hasThread: boolean;
   #isOver = false;
+  /** Whether `#grantMore` comes soon. */
+  #isGranting = false;
   #isShared = false;
   readonly bornAt = clock.now();
 
@@ -156,6 +159,7 @@ export class Broker {
     for (const member of ended) this.#call(member);
     callAfter(SETTLED.waits, waits);
     callAfter(SETTLED.idle, idle);
+    this.#grantMore();
   }
 
   get number(): number {
@@ -236,6 +240,7 @@ export class Broker {
     }
     this.#deliver(outcome.messages);
     this.#journal.rotate();
+    this.#grantMore();
     return outcome.reply;
   }
 
@@ -279,6 +284,31 @@ export class Broker {
     this.#deliver(messages);
     socket.write(answers);
     this.#journal.rotate();
+    this.#grantMore();
+  }
+
+  /**
+   * A call makes a limited number of grants, so that no call takes long. The broker makes the others soon: the next beat
+   * of a member may be minutes away.
+   */
+  #grantMore(): void {
+    if (this.#isGranting || this.#state.left.size === 0) return;
+    this.#isGranting = true;
+    later(() => {
+      this.#isGranting = false;
+      if (this.#isOver) return;
+      try {
+        const now = timeOfDay();
+        const { messages } = goOn(this.#state, now);
+        if (!this.#write(grantsLine(now))) return;
+        this.#deliver(messages);
+      } catch (error) {
+        this.end(error);
+        return;
+      }
+      this.#journal.rotate();
+      this.#grantMore();
+    });
   }
 
   /** Writes lines to the journal (B1). Returns whether somebody may hear what they have done (B2, B3). */
@@ -346,5 +376,6 @@ export class Broker {
     }
     for (const kind of 'mc') this.#folder.remove(`${kind}.${member}`);
     this.#journal.rotate();
+    this.#grantMore();
   }
 }

@@ -4,6 +4,7 @@
  *     j.G.n:  the state, as a line             State.dump
  *             [time, member, arguments]        a call of the twin
  *             [time, sid]                      a session whose process has died
+ *             [time, ""]                       grants that earlier lines have left
  *             ...
  *
  * A line is written before anybody hears what it has done. `write` reaches the memory of the kernel, which outlives the
@@ -17,7 +18,7 @@ import type { Folder } from './generations.js';
 import { type Line, lineOf } from './lines.js';
 import { random } from './platform.js';
 import { State } from './twin/state.js';
-import { reap, turn } from './twin/turn.js';
+import { goOn, reap, turn } from './twin/turn.js';
 
 /** A journal is followed by the next one when it has this many bytes, or twice as many as its first line. */
 const LONG = 1 << 20;
@@ -43,7 +44,8 @@ export function readJournal(folder: Folder, below: number): State | undefined {
 }
 
 function runAgain(state: State, [now, who, args]: Line): void {
-  if (args === undefined) reap(state, who as string, now as number);
+  if (who === '') goOn(state, now as number);
+  else if (args === undefined) reap(state, who as string, now as number);
   else turn(state, args as string[], who as string, now as number);
 }
 
@@ -106,6 +108,7 @@ export class Journal {
 
 export const callLine = (now: number, member: string, args: readonly string[]): string => lineOf(now, member, args);
 export const deathLine = (now: number, sid: string): string => lineOf(now, sid);
+export const grantsLine = (now: number): string => lineOf(now, '');
 
 /** A file may take a part of the bytes only. */
 function write(fd: number, text: string): number {

@@ -68,6 +68,12 @@ export function turn(state: State, args: readonly string[], member: string, now:
 export function reap(state: State, sid: string, now: number, limits = LIMITS): Outcome {
   return new Turn(state, ['', '', ''], '', now, limits).reap(sid);
 }
+
+/** Makes grants that earlier calls have left (`State.left`), or a part of them. */
+export function goOn(state: State, now: number, limits = LIMITS): Outcome {
+  return new Turn(state, ['', '', ''], '', now, limits).goOnAlone();
+}
+
 class Turn extends Call {
   #beat(): Answer {
     this.next();
@@ -87,6 +93,11 @@ class Turn extends Call {
       if (!isLeft) this.forget(session);
     }
     return { ...this.#finish([], true), isLeft };
+  }
+
+  goOnAlone(): Outcome {
+    this.goOn();
+    return this.#finish([], true);
   }
 
   // Operations --------------------------------------------------------------------------------------------------------
