@@ -15,6 +15,7 @@ import { asError } from './drivers/link.js';
 import { SpaceError } from './errors.js';
 import { refusal } from './server-error.js';
 import type { Surroundings } from './surroundings.js';
+import { eventsHandled } from './ticks.js';
 
 /** What the attempts need of the session. */
 export interface Entering {
@@ -50,7 +51,12 @@ export async function tryToEnter(session: Entering): Promise<void> {
     let timer: Timer;
     const patience = (): void => {
       clock.stop(timer);
-      timer = clock.after(most, () => driver.reset(SILENT), false);
+      const latest = clock.after(most, () => void eventsHandled().then(look), false);
+      // An answer that came while the process was busy is read first. It stops this timer, or starts another one.
+      const look = (): void => {
+        if (timer === latest) driver.reset(SILENT);
+      };
+      timer = latest;
     };
     patience();
     try {
@@ -60,6 +66,7 @@ export async function tryToEnter(session: Entering): Promise<void> {
       session.refuse(error instanceof SpaceError ? error : refusal(error));
     } finally {
       clock.stop(timer);
+      timer = undefined;
     }
     if (!session.isEntering || era !== session.era) continue;
     const pause = Math.min(driver.longestPause ?? 1000, 10 * 2 ** attempt) * (0.5 + Math.random() / 2);

@@ -204,7 +204,7 @@ export class Calls {
   sendFirst(first: () => void): void {
     const others = this.#batch.splice(0);
     first();
-    this.#batch.push(...others);
+    this.#batch = this.#batch.concat(others);
   }
 
   /** Fails the operations of the batch. `others` is called before their callers hear of the error. */

@@ -104,9 +104,10 @@ export class Grants implements Keeper {
   #return(base: Request, permits: number): Promise<void> {
     base.wanted -= permits;
     if (base.wanted === 0) base.state = 'returning';
-    const settled = new Promise<void>((resolve) => base.settled.push(resolve));
-    if (this.#sender.isOpen) this.sendBack(base);
-    return settled;
+    return new Promise<void>((resolve) => {
+      base.settled.add(resolve);
+      if (this.#sender.isOpen) this.sendBack(base, [resolve]);
+    });
   }
 
   /** The server has granted a request that nobody here wants: the request is in the table again, and gives all back. */
@@ -121,8 +122,11 @@ export class Grants implements Keeper {
     this.sendBack(request);
   }
 
-  /** Sends `D`: gives back the permits that the server counts for the request and the request no longer wants. */
-  sendBack(request: Request): void {
+  /**
+   * Sends `D`: gives back the permits that the server counts for the request and the request no longer wants. callers:
+   * those who have given these permits back, by default all who wait. A later `D` may be under way at the same time.
+   */
+  sendBack(request: Request, callers: Iterable<() => void> = [...request.settled]): void {
     const { object, rid, ticket, kept, wanted, deaths, passes, served } = request;
     const note = deaths > 0 || request.note === 'd' ? request.note : '-';
     const marked = request.marked && wanted === 0;
@@ -131,16 +135,17 @@ export class Grants implements Keeper {
       // The server does not know the grant, for one of these reasons. The connection has outlived a failover. The
       // permits were revoked, and this process has not heard of it. Or a driver has sent the operation twice.
       if (answer === wire.UNKNOWN && request.state !== 'over') soon(() => this.#sender.reconnect());
-      this.#returned(request);
+      this.#returned(request, callers);
     };
     const args = wire.giveBack(object.name, rid, ticket, kept, kept - wanted, note, marked, passes, served);
     this.#sender.calls.send(args, returned, undefined, request);
   }
 
-  /** The server has what the request has given back so far. */
-  #returned(request: Request): void {
-    if (request.state === 'returning' && request.wanted === 0 && request.kept === 0) this.#table.end(request);
-    else request.settle();
+  /** The server has what these callers have given back, by default all that was given back so far. */
+  #returned(request: Request, callers?: Iterable<() => void>): void {
+    request.settle(callers);
+    const { state, wanted, kept, settled } = request;
+    if (state === 'returning' && wanted === 0 && kept === 0 && settled.size === 0) this.#table.end(request);
   }
 
   // Passing a mutex on ----------------------------------------------------------------------------------------------
@@ -220,7 +225,8 @@ export class Grants implements Keeper {
   #lose(request: Request, reason: string): void {
     const { state, guard, object } = request;
     this.#table.end(request);
-    if (state !== 'held') return;
+    // A guard without permits has given back a mutex that is about to be passed on. Then nobody loses the mutex.
+    if (state !== 'held' || guard?.left === 0) return;
     guard?.lose(reason);
     this.#around.emit('lost', { names: [object.name], reason });
   }

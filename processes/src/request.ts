@@ -94,7 +94,7 @@ export class Request implements Waiter {
   /** Whether a beat has named the request to the server as held since the last loss of the connection. */
   isMarked = false;
   /** The functions to call when the server has what the request gave back, or has forgotten the request. */
-  settled: (() => void)[] = [];
+  readonly settled = new Set<() => void>();
 
   constructor(object: SharedObject, number: number, permits: number, queues: boolean, caller: Caller) {
     this.object = object;
@@ -125,8 +125,11 @@ export class Request implements Waiter {
     return this.unsent !== undefined;
   }
 
-  /** Tells the callers who gave permits back that the server has them, or that there is nothing more to wait for. */
-  settle(): void {
-    for (const resolve of this.settled.splice(0)) resolve();
+  /**
+   * Tells callers who gave permits back, by default all, that the server has the permits, or that there is nothing more
+   * to wait for.
+   */
+  settle(callers: Iterable<() => void> = this.settled): void {
+    for (const resolve of callers) if (this.settled.delete(resolve)) resolve();
   }
 }

@@ -209,20 +209,35 @@ export class Session implements Sender, Runner, Beating, Entering {
     if (this.#hasGap) return;
     // If the session is not open, all requests are listed anyway when it is entered. A list that is made before that
     // would be out of date. But the answer to this list would set `#lastSeq`, and missed messages would count as heard.
-    for (const [args, listed] of this.requests.table.listings())
-      this.calls.send(args, (answer) => this.#settle(listed, answer, false), nothing, undefined, false);
+    let isAgain = false;
+    // The server was out of memory, and has done nothing. The next message or beat shows again that one is missing.
+    const failed = (): void => {
+      this.#lastSeq = -1;
+    };
+    for (const [at, [args, listed]] of this.requests.table.listings().entries()) {
+      const answered = (answer: unknown): void => {
+        if (wire.statesIn(answer).isWhole) this.#settle(at, listed, answer, false);
+        else if (!isAgain) {
+          isAgain = true;
+          this.compare();
+        }
+      };
+      this.calls.send(args, answered, failed, undefined, false);
+    }
   }
 
   /**
-   * Acts on an answer to `S`. entered: the session is being entered. isAnother: whether the data has another history.
+   * Acts on an answer to `S`. at: which list of the comparison it answers. entered: the session is being entered.
+   * isAnother: whether the data has another history.
    */
-  #settle(listed: Request[], answer: unknown, entered: boolean, isAnother = false): void {
+  #settle(at: number, listed: Request[], answer: unknown, entered: boolean, isAnother = false): void {
     const { place, seq, states } = wire.statesIn(answer);
     // A connection may outlive a failover. Then the answer comes from another history, and the session is entered
     // again.
     if (place === this.#epoch) {
       this.requests.settle(listed, states, seq, entered, isAnother);
-      this.#lastSeq = Math.max(this.#lastSeq, seq);
+      // Each list is answered in turn. Messages since the first answer may be lost too, and tell of its requests.
+      if (at === 0) this.#lastSeq = Math.max(this.#lastSeq, seq);
     } else {
       soon(() => this.reconnect());
     }
@@ -336,7 +351,7 @@ export class Session implements Sender, Runner, Beating, Entering {
     this.#orderBeats();
     // The operations of earlier requests go before those that somebody has asked for since the loss.
     this.calls.sendFirst(() => {
-      for (const [at, [, listed]] of listings.entries()) this.#settle(listed, answers[at], true, isAnother);
+      for (const [at, [, listed]] of listings.entries()) this.#settle(at, listed, answers[at], true, isAnother);
       requests.askForOthers(listings.flatMap(([, listed]) => listed));
     });
     if (this.#hasGap) this.compare();
@@ -469,7 +484,7 @@ export class Session implements Sender, Runner, Beating, Entering {
     this.#forget();
     // One call takes back only a limited part of what the session has. While the server answers that something is left,
     // `X` is sent again.
-    while (String(await sent?.catch(nothing)) === wire.LEFT) sent = end();
+    while ([await sent?.catch(nothing)].flat()[0] === wire.LEFT) sent = end();
     clock.stop(patience);
     this.calls.operating--;
     this.around.keepAlive();

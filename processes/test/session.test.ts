@@ -290,6 +290,13 @@ test('an operation that is over has no timer, though the process had to watch be
   expect(clock.timers.size).toBe(0);
 });
 
+test('a session that opens has room for however many calls have come before', () => {
+  const calls = new Calls({ isOpen: false } as never);
+  for (let i = 0; i < 200_000; i++) calls.send(['J'], () => {});
+  calls.sendFirst(() => calls.send(['S'], () => {}));
+  expect(calls.areNeeded).toBe(true);
+});
+
 test('calls whose time has passed together are dropped together', async () => {
   const clock = new VirtualClock();
   const around = { clock, connectTimeout: 10, keepAlive() {}, unanswered: () => new Error('late') };
