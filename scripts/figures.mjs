@@ -77,6 +77,13 @@ export const FIGURES = {
     record: 'bench/records/locks-paper-16-processors.jsonl.gz',
     columns: ['lock', ...[1, 2, 4, 8, 16].map((n) => `both ${n}`)],
   },
+  'locks-2': {
+    page: 'docs/papers/paper-runs.md',
+    drawings: { '': 'docs/papers/locks-2-processors.svg' },
+    modules: ['algorithms'],
+    record: 'bench/records/locks-paper-2-processors.jsonl.gz',
+    columns: ['lock', ...[1, 2, 4, 8, 16, 32, 64, 128].map((n) => `both ${n}`)],
+  },
 };
 
 /** The hash of a built module, as the lines give it. */
@@ -107,8 +114,8 @@ const middle = (numbers) => (numbers.length === 0 ? Number.NaN : median(numbers)
 /** The iterations of all threads in a second of an interval. */
 const rateOf = ({ iterations, seconds }) => sum(iterations) / seconds;
 
-/** The fewest iterations of a thread divided by the most. */
-const fairnessOf = ({ iterations }) => Math.min(...iterations) / Math.max(...iterations);
+/** The fewest iterations of a thread divided by the most; 0 if no thread has had a turn. */
+const fairnessOf = ({ iterations }) => Math.min(...iterations) / Math.max(...iterations, 1);
 
 const counted = (threads) => `${threads} thread${threads === 1 ? '' : 's'}`;
 
