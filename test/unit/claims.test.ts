@@ -50,7 +50,7 @@ function citedIn(cell: string): { figures: readonly string[]; path: string; anch
     const link = LINK.exec(part)?.groups;
     if (link === undefined) return [];
     // The text after this link is about its table, up to the end of the sentence before the next link.
-    const isFront = (text = ''): boolean => text.startsWith('[16 processors]');
+    const isFront = (text = ''): boolean => /^\[\d+ processors\]/.test(text);
     const sentences = (text: string): string[] => text.split(/(?<=\.) /);
     let text = isFront(part) ? (parts[i + 1] as string) : (parts[i - 1] as string);
     if (isFront(part) && i + 2 < parts.length && !isFront(parts[i + 2])) text = sentences(text).slice(0, -1).join(' ');
