@@ -271,6 +271,8 @@ class World {
   /** The server's clock jumps before each call, back and forth by a lease or a day. */
   readonly #flaps: boolean;
   #lossless = true;
+  /** Whether a process has asked the server to revoke a grant. The answer may still be under way. */
+  #hasRevoked = false;
   /** Nothing goes wrong any more. */
   #calm = false;
   readonly #processes: Process[] = [];
@@ -362,7 +364,9 @@ class World {
       process.revoke = async () => {
         const handle = [db, m, r][this.#random(3)] as typeof db;
         const [holder] = (await handle.inspect())?.holders ?? [];
-        if (holder && (await handle.revoke(holder.proof))) this.#note('revoke');
+        if (!holder) return;
+        this.#hasRevoked = true;
+        if (await handle.revoke(holder.proof)) this.#note('revoke');
       };
       process.tasks = Array.from({ length: 1 + this.#random(3) }, () => ({ state: 'idle', askedAt: 0, timeout: 0 }));
     })();
@@ -644,7 +648,7 @@ class World {
 
   #check(): void {
     // Who has not heard yet that it was revoked believes that it holds.
-    if (this.fault || !this.#lossless || this.happened.has('revoke')) return;
+    if (this.fault || !this.#lossless || this.#hasRevoked) return;
     for (const [name, max] of Object.entries(this.#most)) {
       const sum = (look: boolean): number => {
         let total = 0;
