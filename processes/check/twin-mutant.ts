@@ -14,8 +14,8 @@ const textOf = ({ reply, messages, changes, isLeft }: Outcome): string =>
 async function differs(): Promise<boolean> {
   const { turn, reap, goOn }: Twin = await import(`${folder}/turn.js`);
   const { State }: States = await import(`${folder}/state.js`);
-  return recordings.some(({ limits, steps }) => {
-    let state = State.begin('history', 1_700_000_000_000);
+  return recordings.some(({ limits, begun, steps }) => {
+    let state = State.begin('history', begun);
     return steps.some(({ args, victim, member, now, outcome, dump }, at) => {
       const dies = (sid: string) => (sid === '' ? goOn(state, now, limits) : reap(state, sid, now, limits));
       const done = victim === undefined ? turn(state, args, member, now, limits) : dies(victim);

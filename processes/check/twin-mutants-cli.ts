@@ -34,6 +34,8 @@ interface Step {
 
 export interface Recording {
   readonly limits: Limits;
+  /** When its state begins. */
+  readonly begun: number;
   readonly steps: readonly Step[];
 }
 
@@ -84,12 +86,13 @@ function record(seed: number, limits: Limits): Recording {
       note(args, undefined, now);
     }
   }
-  return { limits, steps };
+  return { limits, begun: START, steps };
 }
 
 /** What the twin does in a sequence. Its state is told after each step. */
 function recordSequence(write: (writer: Writer) => void, limits: Limits): Recording {
-  const state = State.begin('history', limits.rises ? START - 7_200_000 : START);
+  const begun = limits.rises ? START - 7_200_000 : START;
+  const state = State.begin('history', begun);
   const steps: Step[] = [];
   const note = (args: readonly string[], victim?: string): Outcome => {
     const [member = '', now] = [args[0], START + 7 * steps.length];
@@ -108,7 +111,7 @@ function recordSequence(write: (writer: Writer) => void, limits: Limits): Record
     ticket: (sid, rid) =>
       state.sessions.get(sid)?.requests.get(rid.toString(16).padStart(10, '0'))?.ticket ?? '0'.repeat(14),
   });
-  return { limits, steps };
+  return { limits, begun, steps };
 }
 
 const sequences = [LIMITS, FEW].flatMap((limits) =>
