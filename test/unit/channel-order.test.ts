@@ -6,6 +6,7 @@ import { Worker } from 'node:worker_threads';
 import { Arena } from 'taketurns';
 import { Channel, number, receiving, selectAsync } from 'taketurns/channel';
 import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { membershipOf } from '../support/membership.js';
 
 let arena: Arena;
 beforeEach(() => {
@@ -237,5 +238,25 @@ it.each(Object.entries(EARLIER))(
     go(2);
     at(3);
     expect(await Promise.all([first, receive(channel)])).toEqual([last + 2, last + 3]);
+  },
+);
+
+it.each(['receiveAsync', 'selectAsync'])(
+  'a promise that is granted just when %s queues up comes first',
+  async (call) => {
+    const channel = channelOf(4);
+    const { at, go } = await withWorker(channel, 'channel.sendMany([1, 2]); reach(2);');
+    const first = channel.receiveAsync();
+    const core = membershipOf(arena).core as { arrive(...numbers: number[]): number };
+    const { arrive } = core;
+    core.arrive = (...numbers) => {
+      core.arrive = arrive;
+      go(1);
+      at(2);
+      return arrive(...numbers);
+    };
+    expect(await Promise.all([first, (EARLIER[call] as (channel: Channel<number>) => unknown)(channel)])).toEqual([
+      1, 2,
+    ]);
   },
 );
