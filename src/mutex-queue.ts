@@ -9,7 +9,7 @@ import type { Cancel } from './runtime/cancellation.js';
 import { timestamp } from './runtime/clock.js';
 import { HeadPromise } from './runtime/head-promise.js';
 import { nanoseconds, parkUntilDue } from './runtime/parking.js';
-import type { Promises, Run } from './runtime/promises.js';
+import type { Promises, Resolve, Run } from './runtime/promises.js';
 
 /** The answers with which a request for the lock ends or goes on. */
 type Entering = ReturnType<Core['queue' | 'tryLock' | 'compete']>;
@@ -29,7 +29,7 @@ export function waitInQueue({ membership, shared }: Reference, at: number, left:
   core.turnLasted(at, pollTime.sinceTurn);
   membership.expectInterrupt();
   let answer: Entering =
-    membership.mayBlock && promises.first === 0 && !head?.waits ? core.queue(at, attachment) : core.tryLock(at);
+    membership.mayBlock && !promises.waits && !head?.waits ? core.queue(at, attachment) : core.tryLock(at);
   if (answer === QUEUED || answer === HEAD) {
     pollTime.waits();
     core.waitsSince(attachment, timestamp());
@@ -62,6 +62,8 @@ export function headOf({ membership: { core, doorbell }, shared }: Reference): H
 /** A request with a time-out or a signal, and the reason for which it has left. */
 export interface Leaving {
   readonly run: Run;
+  /** Settles the promise when it is the head. */
+  readonly head: Resolve;
   reason: unknown;
 }
 
@@ -73,6 +75,6 @@ export function cancelling(promises: Promises, head: HeadPromise, request: Leavi
       return request.reason;
     };
     promises.cancel(request.run, give);
-    if (head.settle === request.run.alone) head.cancel(give);
+    if (head.settle === request.head) head.cancel(give);
   };
 }

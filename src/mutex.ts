@@ -283,6 +283,8 @@ export class Mutex extends SharedObject<typeof KIND> {
    * @example mutex.unlock();
    */
   unlock(): void {
+    const head = this.#head;
+    if (head.waits) head.planRest();
     const answer = this.#unlock(this.#at);
     if (answer !== 0) this.#finishUnlock(answer);
   }
@@ -356,31 +358,26 @@ export class Mutex extends SharedObject<typeof KIND> {
     const resolve: (value: T | PromiseLike<T>) => void = resolveOfNew();
     let unwatch = nothing;
     let leaving: Leaving | undefined;
-    let isHead = false;
-    /** The promise is due: it becomes the head, and the second time it has the lock. Or it is rejected. */
-    const due = (value?: Promise<never>): void => {
-      if (value !== undefined) resolve(value.catch((error) => refuse(this, error, leaving?.reason)).catch(locate));
-      else if (isHead) {
-        shared.grants++;
-        resolve(passes ? give(true) : this.#given(give));
-      } else {
-        // The head begins in a callback, and not after an await, so no other task of this thread runs in between.
-        isHead = true;
-        head.settle = due;
-        head.begin(since);
-        return;
-      }
+    /** The promise has the lock, or it is rejected. */
+    const has = (value?: Promise<never>): void => {
       unwatch();
+      if (value !== undefined) resolve(value.catch((error) => refuse(this, error, leaving?.reason)).catch(locate));
+      else {
+        resolve(passes ? give(true) : this.#given(give));
+        shared.grants++;
+      }
     };
-    if (isImpatient) leaving = { run: promises.alone(due), reason: undefined };
+    const due = head.whenDue(has, since);
+    if (isImpatient) leaving = { run: promises.alone(due), head: has, reason: undefined };
     // The code of the signal runs before the request queues up.
     if (leaving) unwatch = watch(timeout, signal, cancelling(promises, head, leaving), () => wanted(this));
     this[back]();
+    // Afterwards nobody could tell which of two heads has the lock.
+    if (head.isOwed) head.flush();
     const answer = promises.arrive(this, this.#at, 1, shared.attachment, due, leaving?.run);
     if (answer === ADMITTED) {
       // Nothing is called before `head` knows the promise (promises.ts).
-      isHead = true;
-      head.settle = due;
+      head.settle = has;
       head.begin(since);
     } else if (answer < ADMITTED) {
       unwatch();
@@ -412,7 +409,11 @@ export class Mutex extends SharedObject<typeof KIND> {
    * @example await mutex.waitForUnlockAsync();
    */
   waitForUnlockAsync(options?: WaitOptions): Promise<void> {
-    const pass = (): false => this.held && this.#pass();
+    let isPassed = false;
+    const pass = (): void => {
+      if (!isPassed && this.held) this.#pass();
+      isPassed = true;
+    };
     // The thread unlocks before the code that awaits the promise goes on, and no later promise is fulfilled before.
     return this.#lockAsync(options, (hasWaited) => void (hasWaited && DONE.then(pass)), true);
   }

@@ -81,6 +81,7 @@ export abstract class SemaphoreCounts extends SharedObject<typeof KIND> {
     checkPermits('add', permits, this.max);
     this[back]();
     const core = this.#core;
+    this.#shared.promises.planRest();
     let answer: number = core.exceeds(this.#at, permits) ? ANSWER_OVER_MAX : core.add(this.#at, permits);
     // The call gives none of this thread's permits back, so the core is told of no attachment.
     if (answer > 0) answer = core.finishRelease(this.#at, permits, answer, 0, 0);

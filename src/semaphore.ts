@@ -27,7 +27,7 @@ import { timedOut } from './runtime/cancellation.js';
 import { timestamp } from './runtime/clock.js';
 import { CHECK_OWNER_DEATHS } from './runtime/numbers.js';
 import { countdown, forEver, type Parked, parkUntilDue } from './runtime/parking.js';
-import { DONE, granting, newPromise, type Promises, resolveOfNew } from './runtime/promises.js';
+import { DONE, granting, newPromise, type Promises, resolveOfNew, type Watched } from './runtime/promises.js';
 import { checkWaitAsync, isNative } from './runtime/wait-async.js';
 import { acquireOf, releaseOf, type Waited } from './semaphore-calls.js';
 import {
@@ -285,7 +285,8 @@ export class Semaphore extends SemaphoreCounts {
    * Takes permits away for good, such as from a pool that shrinks. Free permits go at once. The rest go in their turn:
    * when the present waiters have been served and enough permits have been given back. Later requests wait until then.
    * You may take away more permits than there are: then no request is admitted until as many permits have been added.
-   * Never blocks. `inspect().added` counts the permits that were added, less those that were taken away.
+   * Never blocks. `inspect().added` counts the permits that were added, less those that were taken away. Each call
+   * while others wait, if a request in front of it then leaves the queue, keeps a wait element until permits are added.
    * @param permits 1 (the default) to `max`.
    * @throws {RangeError | TypeError} for a bad number.
    * @throws {DisposedError} if the semaphore has been disposed of.
@@ -335,36 +336,33 @@ export class Semaphore extends SemaphoreCounts {
   #arrive(permits: number, options?: WaitOptions): Promise<void> {
     const timeout = options === undefined ? Infinity : checkWaitOptions('Semaphore.acquireAsync', options);
     const promises = this.#promises;
+    let watched: Watched | undefined;
     // If promises of this thread wait, the request waits too.
-    if (timeout === 0 || promises.first === 0) {
-      const answer = this.#try(permits);
-      if (timeout === 0 || answer === ADMITTED) return this.#arrived(answer, permits);
+    let answer: number = timeout === 0 || promises.first === 0 ? this.#try(permits) : REFUSED;
+    if (answer !== ADMITTED && timeout !== 0) {
+      const promise = newPromise<void>();
+      const settle = this.#robust ? granting(this.#shared, permits, resolveOfNew()) : resolveOfNew();
+      // The code of the signal runs before the request queues up.
+      watched = options && promises.watch(settle, timeout, options.signal, this.#wanted(permits));
+      if (watched) this[back]();
+      answer = promises.arrive(this, this.#at, permits, this.#countedBy, settle, watched?.run);
+      if (answer > 0) return promise;
     }
-    const promise = newPromise<void>();
-    const settle = this.#robust ? granting(this.#shared, permits, resolveOfNew()) : resolveOfNew();
-    // The code of the signal runs before the request queues up.
-    const watched = options && promises.watch(settle, timeout, options.signal, this.#wanted(permits));
-    if (watched) this[back]();
-    const answer = promises.arrive(this, this.#at, permits, this.#countedBy, settle, watched?.run);
-    if (answer <= 0) watched?.unwatch();
-    return answer > 0 ? promise : this.#arrived(answer, permits);
+    if (answer === ADMITTED) this.#shared.grants += permits;
+    try {
+      watched?.unwatch();
+      // Promises of this thread that are due and not settled yet came before this request.
+      if (promises.first !== 0) promises.settle();
+    } catch {
+      // The stack is exhausted. The request keeps its permits, and the rest goes on.
+    }
+    if (answer === ADMITTED) return DONE;
+    if (answer === REFUSED) throw timedOut(wanted(this, permits), 0);
+    throw answer === ANSWER_CLOSED ? this[disposedError]() : noRoom(this.#core);
   }
 
   #wanted(permits: number): () => string {
     return () => wanted(this, permits);
-  }
-
-  /** Turns an answer after which nothing is left to wait for into the answer of acquireAsync. */
-  #arrived(answer: number, permits: number): Promise<void> {
-    const promises = this.#promises;
-    // Promises of this thread that are due and not settled yet came before this request.
-    if (promises.first !== 0) promises.settle();
-    if (answer === ADMITTED) {
-      this.#shared.grants += permits;
-      return DONE;
-    }
-    if (answer === REFUSED) throw timedOut(wanted(this, permits), 0);
-    throw answer === ANSWER_CLOSED ? this[disposedError]() : noRoom(this.#core);
   }
 
   /**
@@ -377,6 +375,8 @@ export class Semaphore extends SemaphoreCounts {
    * @example pool.release(2);
    */
   release(permits = 1): void {
+    const promises = this.#promises;
+    if (promises.first !== 0) promises.planRest();
     if (permits !== 1) this.#releaseMany(permits);
     else {
       const answer = this.#releaseOne(this.#at);
@@ -391,12 +391,10 @@ export class Semaphore extends SemaphoreCounts {
   }
 
   #finishRelease(released: number, permits: number): void {
-    const promises = this.#promises;
-    const answer =
-      released < 0 ? released : this.#core.finishRelease(this.#at, permits, released, promises.first, this.#countedBy);
-    if (answer > 0) promises.settled(answer);
-    else if (answer === ANSWER_OVER_MAX || answer === ANSWER_NOT_HELD) throw refused(this, 'release', answer, permits);
-    else if (this.#at === CLOSED_OBJECT && this[back]()) this.release(permits);
+    const answer = released < 0 ? released : this.#promises.finishRelease(this.#at, permits, released, this.#countedBy);
+    if (answer > 0) return;
+    if (answer === ANSWER_OVER_MAX || answer === ANSWER_NOT_HELD) throw refused(this, 'release', answer, permits);
+    if (this.#at === CLOSED_OBJECT && this[back]()) this.release(permits);
   }
 
   /**

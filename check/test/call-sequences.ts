@@ -265,6 +265,13 @@ export class Sequence {
     this.#runs = this.#runs.filter(({ left }) => left > 0);
   }
 
+  #cancelRun(t: number, run: Run) {
+    const outcome = this.#call(t, 'cancelRun', [run.number]);
+    if (outcome === REFUSED || outcome === MORE) this.#settled(run, run.left);
+    // Now and then an exception ends the second call before it has begun.
+    return outcome === MORE && this.#draw(10) ? this.#call(t, 'cancelRun', [-run.number]) : outcome;
+  }
+
   #finishRelease(t: number, s: number, n: number, released: number) {
     const [run] = this.#runsOf(t, s);
     const outcome = this.#call(t, 'finishRelease', [s, n, released, run?.number ?? 0, this.#counted(t, s)]);
@@ -385,9 +392,7 @@ export class Sequence {
       case 8: {
         const run = this.#from(this.#runs.filter((each) => each.t === t && each.s === m));
         if (!run) return this.#arrive(t, m, 1);
-        const outcome = this.#call(t, 'cancelRun', [run.number]);
-        if (outcome === REFUSED) this.#settled(run, run.left);
-        return outcome;
+        return this.#cancelRun(t, run);
       }
       case 9:
       case 10:
@@ -490,9 +495,7 @@ export class Sequence {
       case 9: {
         const run = this.#from(this.#runs.filter((each) => each.t === t && each.s === o));
         if (!run) return this.#arrive(t, o, 1);
-        const outcome = this.#go(t, 'cancelRun', [run.number]);
-        if (outcome === REFUSED) this.#settled(run, run.left);
-        return outcome;
+        return this.#cancelRun(t, run);
       }
       case 10:
       case 11:
@@ -679,9 +682,7 @@ export class Sequence {
       default: {
         const run = this.#from(this.#runs.filter((each) => each.t === t));
         if (!run) return this.#arrive(t, s, n);
-        const outcome = this.#call(t, 'cancelRun', [run.number]);
-        if (outcome === REFUSED) this.#settled(run, run.left);
-        return outcome;
+        return this.#cancelRun(t, run);
       }
     }
   }

@@ -18,7 +18,7 @@
  * still stands in the queue.
  */
 
-import { ADMITTED, REFUSED } from '../answers';
+import { ADMITTED, MORE, REFUSED } from '../answers';
 import {
   elementAt,
   freeElement,
@@ -50,7 +50,7 @@ import { cancelled, cancelledByDeath } from './hooks';
 import { mark } from './marks';
 import { answerOf, leaveQueue } from './parking';
 import { beginRelease, beginToWake, callEnded, endWaking } from './pending-call';
-import { enterRun } from './runs';
+import { enterRun, leaveArray } from './runs';
 import { claim, findTombstone, grantAfterClaim, isTombstone, merge } from './tombstones';
 import { enterBoth } from './waiting-array';
 import { wakeDue } from './waking';
@@ -128,32 +128,46 @@ function leaveTombstone(s: usize, e: usize, requests: i64, end: i64): i32 {
   }
 }
 
+/** The object and the first ticket of the tombstone for which a second call of cancelRun must follow. */
+let leftIn: usize = 0;
+let leftFrom: i64 = 0;
+
 /**
- * Cancels a run of promises. Returns REFUSED if the run is cancelled. Returns ADMITTED or ANSWER_CLOSED if the first
- * promise of the run is due or the semaphore is closed: then the run still stands, and settle must follow. ADMITTED
- * alone does not say which of the two has happened.
- * @answers REFUSED | ADMITTED | ANSWER_CLOSED
+ * Cancels a run of promises. Returns REFUSED if the run is cancelled. Returns MORE if the run has become a tombstone:
+ * the run is cancelled, and a second call, with the negative number, must follow. Returns ADMITTED or ANSWER_CLOSED if
+ * the first promise of the run is due or the semaphore is closed: then the run still stands, and settle must follow.
+ * ADMITTED alone does not say which of the two has happened.
+ *
+ * The caller notes between the two calls that the run is over. So an exception that ends the second call midway does
+ * not leave the caller with the number of an element that is another thread's by then.
+ * @param number of the run; or the negative number, to settle the tombstone. The second call returns REFUSED.
+ * @answers REFUSED | MORE | ADMITTED | ANSWER_CLOSED
  */
 export function cancelRun(number: i32): i32 {
-  const e = elementAt((number - 1) as u32);
-  const request = atomic.load<i64>(e, E_REQUEST);
-  const s = objectOf(request);
-  const start = atomic.load<i64>(e, E_START);
-  const end = atomic.load<i64>(e, E_END);
-  if (takeBack(s, e, start, end, TO_POOL, OF_THIS_THREAD)) {
-    atomic.add<i32>(s, 1, O_TIMEOUTS);
+  const e = elementAt((abs(number) - 1) as u32);
+  if (number < 0) {
+    settleTombstone(leftIn, e, leftFrom);
+    endWaking();
     return REFUSED;
   }
-  // Releasing threads find a tombstone only through its cells, so the run is entered first.
-  if (enterRun(number)) return ADMITTED;
-  const answer = leaveTombstone(s, e, end - start, end);
-  if (answer === REFUSED) {
+  const s = objectOf(atomic.load<i64>(e, E_REQUEST));
+  const start = atomic.load<i64>(e, E_START);
+  const end = atomic.load<i64>(e, E_END);
+  const last = takeBack(s, e, start, end, TO_POOL, OF_THIS_THREAD);
+  if (!last) {
+    if (enterRun(number)) return ADMITTED;
+    // A run is entered under its first promise only. A tombstone is entered under both ends, where releasing threads and
+    // the tombstones beside it find it.
+    leaveArray(e);
+    enterBoth(s, e, start, end);
+    const answer = leaveTombstone(s, e, end - start, end);
+    if (answer !== REFUSED) return answer;
+    leftIn = s;
+    leftFrom = start;
     beginToWake(s, start);
-    atomic.add<i32>(s, 1, O_TIMEOUTS);
-    settleTombstone(s, e, start);
-    endWaking();
   }
-  return answer;
+  atomic.add<i32>(s, 1, O_TIMEOUTS);
+  return last ? REFUSED : MORE;
 }
 
 /**

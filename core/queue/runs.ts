@@ -45,7 +45,6 @@ import {
   ASYNC,
   AWAKE,
   CLOSED_BELOW,
-  E_CELLS,
   E_END,
   E_REQUEST,
   E_SINCE,
@@ -141,12 +140,16 @@ export function settle(number: i32, attachment: i32): i32 {
   return count as i32;
 }
 
-/** Takes a run out of the array if it is there. Afterwards the run is AWAKE: the thread looks after it itself again. */
-function leaveArray(e: usize): void {
+/**
+ * Takes a run out of the array if it is there. Afterwards the run is AWAKE: the thread looks after it itself again. The
+ * run is AWAKE before it leaves its cells. So a run that is WAITING stands in all its cells, also if an exception ends
+ * this call.
+ */
+export function leaveArray(e: usize): void {
   const state = atomic.load<i64>(e, E_STATE);
   if ((state & STATE_MASK) === AWAKE) return;
-  leaveCells(e);
   atomic.store<i64>(e, (state & ~STATE_MASK) + EPOCH + AWAKE, E_STATE);
+  leaveCells(e);
 }
 
 /** Drops a run of a closed semaphore, with all its promises. */
@@ -175,15 +178,16 @@ export function enterRun(number: i32): bool {
   const e = elementAt((number - 1) as u32);
   const state = atomic.load<i64>(e, E_STATE);
   const is = state & STATE_MASK;
-  // The run is WAITING in no cell if an exception ended an earlier call before the call had entered the run.
-  if (is !== AWAKE && (is !== WAITING || atomic.load<u64>(e, E_CELLS) !== 0)) return is !== WAITING;
+  if (is !== AWAKE) return is !== WAITING;
   const request = atomic.load<i64>(e, E_REQUEST);
   const s = objectOf(request);
   const start = atomic.load<i64>(e, E_START);
   const due = start + widthOf(request);
   mark(s, e);
-  atomic.store<i64>(e, (state & ~STATE_MASK) + WAITING, E_STATE); // D6 write
+  // An exception may have ended an earlier call when the run stood in some of its cells.
+  leaveCells(e);
   enterBoth(s, e, start, due); // D2 write
+  atomic.store<i64>(e, (state & ~STATE_MASK) + WAITING, E_STATE); // D2 write, D6 write
   const ahead = atomic.load<i64>(s, GRANT) - due; // D2 read, D6 read
   return ahead >= 0 || ahead < CLOSED_BELOW;
 }

@@ -37,12 +37,17 @@ const runtime: Record<string, Fault> = {
   'cancel-settles-none': {
     what: 'a promise that is cancelled does not settle those of its thread that it has passed permits on to',
     kinds: ['Semaphore', 'Mutex'],
-    patches: [{ find: 'this.settle(); if (this.first === 0) this.#end();', put: 'if (this.first === 0) this.#end();' }],
+    patches: [
+      {
+        find: 'if (isNested) run.alone?.(rejected(reason)); } this.#settle();',
+        put: 'if (isNested) run.alone?.(rejected(reason)); } this.#pay();',
+      },
+    ],
   },
   'rest-not-entered': {
     what: 'what is left of a run after a release is not entered again',
     kinds: ['Semaphore', 'Mutex'],
-    patches: [{ find: 'if (this.first === run) this.#restSoon();', put: 'if (this.first === run) ;' }],
+    patches: [{ find: 'if (this.first === 0 || this.#notEntered) return;', put: 'return;' }],
   },
   'asks-not-obeyed': {
     what: 'cancelAll is not looked at after a run has been entered (D12)',
@@ -59,8 +64,8 @@ const runtime: Record<string, Fault> = {
     kinds: ['Semaphore', 'Mutex'],
     patches: [
       {
-        find: 'settle(value); this.#shared.promises.settle();',
-        put: 'settle(value);',
+        find: 'this.#shared.promises.settle(); if (!this.waits) this.#doorbell.done(this);',
+        put: 'if (!this.waits) this.#doorbell.done(this);',
       },
     ],
   },

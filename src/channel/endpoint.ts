@@ -121,6 +121,10 @@ export class Endpoint {
     this.words = new Int32Array(membership.memory.buffer);
     this.shared = shared;
     this.promises = shared.promises;
+    // An exception may have ended a call of takeGranted.
+    shared.atRest = () => {
+      this.#isTaking = false;
+    };
     this.at = shared.address;
     this.attachment = shared.attachment;
     this.f64 = f64;
@@ -237,11 +241,10 @@ export class Endpoint {
   /** Gives a permit of this end back. If the thread has released the channel, the permit went with it. */
   giveBack(): void {
     if (this.isOver) return;
-    const { core, at, attachment, promises } = this;
-    const answer = core.releaseRobust(at, 1, attachment);
-    if (answer <= ADMITTED) return;
-    const settled = core.finishRelease(at, 1, answer, promises.first, attachment);
-    if (settled > 0) promises.settled(settled);
+    const { at, attachment } = this;
+    this.promises.planRest();
+    const answer = this.core.releaseRobust(at, 1, attachment);
+    if (answer > ADMITTED) this.promises.finishRelease(at, 1, answer, attachment);
   }
 
   /**
@@ -295,7 +298,11 @@ export class Endpoint {
         if (value === undefined) {
           this.whenFree(() => {
             if (isOver) return;
-            settleBy(use, resolve, reject);
+            try {
+              resolve(use());
+            } catch (error) {
+              reject(error);
+            }
             // The code of the signal comes last, when the permit has been used.
             end();
           });
@@ -353,8 +360,9 @@ export class Endpoint {
     this.#isTaking = true;
     try {
       while (this.#grantedCount > 0 && (this.left === 0 || !this.isOut)) {
+        const run = this.#granted.shift();
         this.#grantedCount--;
-        this.#granted.shift()?.();
+        run?.();
       }
     } finally {
       this.#isTaking = false;
@@ -420,6 +428,8 @@ export class Endpoint {
   pass(): void {
     this.left = 0;
     this.keeps = undefined;
+    const { promises } = this.peer;
+    if (promises.first !== 0) promises.planRest();
     const answer = this.isOver ? ADMITTED : this.module.pass(this.at, this.attachment);
     if (answer !== ADMITTED) this.passed(answer);
     if (this.#grantedCount > 0) this.takeGranted();
@@ -427,12 +437,9 @@ export class Endpoint {
 
   /** Does what is to follow a pass with this answer. */
   passed(answer: number): void {
-    const { core, peer } = this;
-    if (answer === MORE || answer === INTERRUPTED) {
-      const { promises } = peer.shared;
-      const settled = core.finishRelease(peer.at, this.module.given.value, answer, promises.first, peer.attachment);
-      if (settled > 0) promises.settled(settled);
-    }
+    const { peer } = this;
+    if (answer === MORE || answer === INTERRUPTED)
+      peer.promises.finishRelease(peer.at, this.module.given.value, answer, peer.attachment);
     if (this.hasEnded) this.finishClose();
   }
 
@@ -445,9 +452,10 @@ export class Endpoint {
 
   /** Ends the waits at a closed channel. This is the receiving end. */
   finishClose(): void {
+    const both = [this.peer.promises, this.promises];
+    for (const promises of both) promises.planRest();
     this.module.finishClose(this.peer.at, this.at);
-    this.peer.shared.promises.settle();
-    this.shared.promises.settle();
+    for (const promises of both) promises.settle();
   }
 
   /** Whether deaths at the other end have lost something, and no thread of this end was told. */
@@ -488,13 +496,5 @@ export class Endpoint {
   /** A promise found the queue closed. `Promises` takes every closed queue for one that was disposed of. */
   #closedBy(error: unknown): unknown {
     return error instanceof DisposedError ? this.closedError() : error;
-  }
-}
-
-function settleBy<T>(use: () => T, resolve: (value: T) => void, reject: (error: unknown) => void): void {
-  try {
-    resolve(use());
-  } catch (error) {
-    reject(error);
   }
 }

@@ -242,10 +242,17 @@ class Selection {
     const { promises } = work.shared;
     if (promises.first !== 0) promises.settle();
     if (this.isOver) return;
+    let isGranted = false;
     const settle: Resolve = (value) => {
       this.#cancels[index] = undefined;
-      if (value === undefined) work.whenFree(() => this.#granted(index, work));
-      else {
+      if (value === undefined) {
+        work.whenFree(() => {
+          // If an exception has ended this call of `settle`, it is made again.
+          if (isGranted) return;
+          isGranted = true;
+          this.#granted(index, work);
+        });
+      } else {
         // The object tells why the request has ended. A thread that blocks could not wait for the reason.
         const isEnd = !this.isOver && !this.#isLeaving;
         value.catch((reason: unknown) => {

@@ -25,6 +25,7 @@ import {
   E_START,
   ELEMENT_SIZE,
   KIND_MUTEX,
+  MORE,
   O_LIFE,
   REFUSED,
   T_SLEEPS,
@@ -200,9 +201,11 @@ function measurePromises(core: Core, view: View, tell: Tell): void {
     return answer;
   };
   core.cancelRun = (number) => {
+    // The second call for a run. Its element may be another's by now.
+    if (number < 0) return cancelRun(number);
     const { object, waited, requests } = read(number);
     const answer = cancelRun(number);
-    if (answer === REFUSED) tell(object, waited, true, false, requests);
+    if (answer === REFUSED || answer === MORE) tell(object, waited, true, false, requests);
     return answer;
   };
   core.dropRun = (number) => {

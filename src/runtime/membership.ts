@@ -155,6 +155,10 @@ export interface Shared {
   grants: number;
   /** How many notifications of a condition the promises of this thread carry. */
   carried?: number;
+  /** How many promises of this thread have ended their wait on a condition of this mutex, and lock it again. */
+  returning?: number;
+  /** Is called by the event loop before promises are settled (promises.ts). */
+  atRest?: () => void;
 }
 
 export class Membership {

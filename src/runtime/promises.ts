@@ -15,10 +15,14 @@
  * begins. If the count has changed since the last read, all promises here are older than the call of cancelAll, so all
  * of them leave. In a rest the thread first enters the first run and then reads the count. So a thread that calls
  * cancelAll after this read sees the run, and rings (D12).
+ *
+ * An exhausted stack, or the timeout of node:vm, may end a call at the moment when the core has settled promises and
+ * their functions are not called yet. So the thread notes the answer of the core before it calls anything else
+ * (`#owed`). Each later call, and the rest, begins with what is owed. The rest is planned before the core is asked.
  */
 
 import type { Core } from '../border/core.js';
-import { ADMITTED, REFUSED } from '../border/numbers.js';
+import { ADMITTED, MORE, REFUSED } from '../border/numbers.js';
 import { CancelledError, DisposedError } from '../errors.js';
 import { locate, type Signal, type Wanted, watch } from './cancellation.js';
 import type { Doorbell, Flushable } from './doorbell.js';
@@ -59,8 +63,10 @@ export interface Known {
   readonly countedBy: number;
   readonly promises: Promises;
   /** The promise that is the head of the object, if the object is a mutex. */
-  readonly head?: Flushable & { cancel(reason: () => unknown): void };
+  readonly head?: Flushable & { readonly isOwed: boolean; cancel(reason: () => unknown): void };
   grants: number;
+  /** Is called by the event loop, before promises are settled. No function of a promise runs then. */
+  atRest?: () => void;
 }
 
 // All promises here share one executor, because promises may be made in a hot loop. The executor drops `reject`,
@@ -84,8 +90,9 @@ export function resolveOfNew(): (value?: unknown) => void {
 export const granting =
   (shared: Known, permits: number, settle: Resolve): Resolve =>
   (value) => {
-    if (value === undefined) shared.grants += permits;
     settle(value);
+    // In this order: if the call throws, it is made again.
+    if (value === undefined) shared.grants += permits;
   };
 
 /**
@@ -123,6 +130,20 @@ export class Promises {
   #latest: LibraryObject | undefined;
   /** The count of cancelAll that this thread has seen last. */
   #asks = 0;
+  /**
+   * How many promises the core has settled that stand in their run still. They are the first ones of the first run,
+   * which may be over in the core. `#reason` says why they are rejected, if they are.
+   */
+  #owed = 0;
+  #reason: (() => unknown) | undefined;
+  /** The function of the promise that has just left its run, until the function has returned. */
+  #late: Resolve | undefined;
+  #lateReason: (() => unknown) | undefined;
+  #lateValue: Promise<never> | undefined;
+  /** Whether this function runs. */
+  #isSettling = false;
+  /** Whether it has called a method that has left promises to the call under way. */
+  #again = false;
 
   /** @internal */
   constructor(core: Core, doorbell: Doorbell, shared: Known) {
@@ -162,7 +183,8 @@ export class Promises {
     settle: Resolve,
     alone?: Run,
   ): number {
-    this.obey();
+    if (this.#owes) this.#pay();
+    if (!this.#isSettling) this.obey();
     if (this.first === 0) {
       const { head } = this.#shared;
       this.#notEntered = true;
@@ -183,7 +205,8 @@ export class Promises {
       this.#latest = libraryObject;
       this.#libraryObjects.add(libraryObject);
     }
-    const last = alone ? 0 : this.last;
+    // A run that is owed may be over in the core.
+    const last = alone || this.#owed > 0 ? 0 : this.last;
     const number = this.#core.arrive(at, permits, last, attachment);
     // From here on nothing is called until the promise is noted. If it does not wait, the rest finds that nobody waits.
     if (number <= ADMITTED) return number;
@@ -218,36 +241,48 @@ export class Promises {
    * pending.
    */
   forget(reason?: Error): void {
-    if (reason) while (this.#firstRun) this.#fulfil(this.#firstRun.waiting, () => reason);
+    this.#isSettling = false;
+    if (this.#owes) this.#pay();
+    const why = (): unknown => reason;
+    while (reason && this.#firstRun) {
+      this.#reason = why;
+      this.#owed = this.#firstRun.waiting;
+      this.#pay();
+    }
     for (let run = this.#firstRun; run; run = run.next) run.waiting = 0;
     this.first = this.last = 0;
     this.#firstRun = this.#lastRun = undefined;
   }
 
-  /** Removes a run, wherever it stands. */
-  #remove(run: Run): void {
-    if (run.previous) run.previous.next = run.next;
-    else this.#firstRun = run.next;
-    if (run.next) run.next.previous = run.previous;
-    else {
-      this.#lastRun = run.previous;
-      this.last = this.#lastRun === undefined || this.#lastRun.alone ? 0 : this.#lastRun.number;
-    }
-    this.first = this.#firstRun?.number ?? 0;
-  }
-
   /** Cancels a promise that waits alone. Does nothing if it does not wait yet, or does not wait any more. */
   cancel(run: Run, reason: () => unknown): void {
-    if (run.waiting === 0) return;
-    if (this.#core.cancelRun(run.number) === REFUSED) {
+    if (this.#owes) this.#pay();
+    // If this call is nested, the first run may be owed, and over in the core.
+    if (run.waiting === 0 || (this.#owed > 0 && run === this.#firstRun)) return;
+    this.planRest();
+    const answer = this.#core.cancelRun(run.number);
+    if (answer === REFUSED || answer === MORE) {
+      // Nothing is called until the run is out of the list.
       run.waiting = 0;
-      this.#remove(run);
-      run.alone?.(Promise.reject(reason()));
+      if (run.previous) run.previous.next = run.next;
+      else this.#firstRun = run.next;
+      if (run.next) run.next.previous = run.previous;
+      else {
+        this.#lastRun = run.previous;
+        this.last = this.#lastRun === undefined || this.#lastRun.alone ? 0 : this.#lastRun.number;
+      }
+      this.first = this.#firstRun?.number ?? 0;
+      const isNested = this.#isSettling;
+      if (!isNested) {
+        this.#late = run.alone;
+        this.#lateReason = reason;
+      }
+      if (answer === MORE) this.#core.cancelRun(-run.number);
+      if (isNested) run.alone?.(rejected(reason));
     }
     // The run may have been due, or may have passed permits to other promises of this thread. No thread rings for these
     // promises, so they are settled here.
-    this.settle();
-    if (this.first === 0) this.#end();
+    this.#settle();
   }
 
   /**
@@ -262,20 +297,44 @@ export class Promises {
 
   /** Rejects all promises except those that are due. */
   cancelAll(error: CancelledError): void {
-    this.#asks = this.#core.asks(this.#shared.address);
+    this.planRest();
+    if (this.#owes) this.#pay();
+    if (this.#isSettling) return;
+    const asks = this.#core.asks(this.#shared.address);
+    const why = (): unknown => error;
     while (this.first !== 0) {
-      if (this.#core.cancelRun(this.first) !== REFUSED) this.#settle();
-      else this.#fulfil((this.#firstRun as Run).waiting, () => error);
+      const run = this.first;
+      const answer = this.#core.cancelRun(run);
+      if (answer === REFUSED || answer === MORE) {
+        this.#reason = why;
+        this.#owed = (this.#firstRun as Run).waiting;
+        if (answer === MORE) this.#core.cancelRun(-run);
+        this.#pay();
+      } else this.#settle();
     }
-    this.#shared.head?.cancel(() => error);
+    // Only now: if an exception has ended an earlier call midway, the rest goes on.
+    this.#asks = asks;
+    this.#shared.head?.cancel(why);
   }
 
-  /** The core has settled so many promises of the first run. Fulfils them, and then the due promises of later runs. */
-  settled(count: number): void {
-    const run = this.first;
-    this.#fulfil(count);
-    if (this.first === run) this.#restSoon();
-    else this.settle();
+  /**
+   * Finishes a release of `permits` of the object at this address, which the core has begun with the answer `answered`
+   * (core/queue/releasing.ts). Fulfils the promises that this has made due. Returns the answer of the core; above
+   * ADMITTED it is the number of the fulfilled promises.
+   */
+  finishRelease(at: number, permits: number, answered: number, attachment: number): number {
+    if (!this.#notEntered) this.planRest();
+    if (this.#owes) this.#pay();
+    const run = this.#isSettling ? 0 : this.first;
+    const answer = this.#core.finishRelease(at, permits, answered, run, attachment);
+    if (answer > ADMITTED && run !== 0) {
+      this.#reason = undefined;
+      this.#owed = answer;
+      this.#pay();
+      // Later runs may be due as well.
+      if (this.first !== run || this.#again) this.#settle();
+    } else if (this.#isSettling) this.#again = true;
+    return answer;
   }
 
   /**
@@ -283,17 +342,25 @@ export class Promises {
    * thread has settled its first promises.
    */
   settle(): void {
+    this.planRest();
     this.#settle();
-    if (this.first !== 0) this.#restSoon();
   }
 
-  #restSoon(): void {
-    this.#notEntered = true;
+  /**
+   * Plans a rest if promises wait. Is called before the core makes some of them due, or takes some out of the array: an
+   * exception may end the call of the thread afterwards, and then the rest goes on.
+   */
+  planRest(): void {
+    if (this.first === 0 || this.#notEntered) return;
     this.#doorbell.restSoon(this);
+    this.#notEntered = true;
   }
 
   /** Settles the due promises and leaves the others to the doorbell. */
   flush(): void {
+    // The event loop has called, so no function runs. An exception may have ended one.
+    this.#isSettling = false;
+    this.#shared.atRest?.();
     do this.#settle();
     while (this.first !== 0 && (this.#core.enterRun(this.first) !== 0 || this.obey()));
     this.#notEntered = false;
@@ -301,35 +368,90 @@ export class Promises {
     else this.#end();
   }
 
-  /** So many promises of this run are settled. Records since when the next one waits, if that is another time. */
-  #tellTime(run: Run, count: number): void {
-    this.#over += count;
-    if (this.#over < this.#nextFrom) return;
+  #settle(): void {
+    if (this.#owes) this.#pay();
+    this.#again = this.#isSettling;
+    const { head } = this.#shared;
+    if (head?.isOwed && !this.#isSettling) head.flush();
+    while (this.first !== 0 && !this.#isSettling) {
+      const count = this.#core.settle(this.first, this.#shared.countedBy);
+      if (count === 0) return;
+      if (count < 0) this.#close();
+      else {
+        this.#reason = undefined;
+        this.#owed = count;
+        this.#pay();
+      }
+    }
+  }
+
+  /** Whether promises wait, or one that has waited does not know yet how its wait has ended. */
+  get waits(): boolean {
+    return this.first !== 0 || this.#late !== undefined;
+  }
+
+  get #owes(): boolean {
+    return this.#owed !== 0 || this.#late !== undefined;
+  }
+
+  /**
+   * Fulfils the promises that are owed; or rejects them, if there is a reason. The functions of channels and mutexes may
+   * call other methods here. These leave all other promises to the call that is under way, and to the rest.
+   */
+  #pay(): void {
+    if (this.#isSettling) return;
+    while (true) {
+      if (this.#late === undefined) {
+        if (this.#owed === 0) break;
+        const run = this.#firstRun as Run;
+        const settle = run.alone ?? this.#waiters.peek();
+        // From here on nothing is called until the promise has left its run.
+        this.#late = settle;
+        this.#lateReason = this.#reason;
+        if (!run.alone) {
+          this.#waiters.first++;
+          this.#over++;
+        }
+        this.#owed--;
+        if (--run.waiting === 0) {
+          const { next } = run;
+          this.#firstRun = next;
+          if (next) {
+            next.previous = undefined;
+            this.first = next.number;
+          } else {
+            this.#lastRun = undefined;
+            this.first = this.last = 0;
+          }
+        }
+      }
+      if (this.#lateReason) {
+        this.#lateValue = rejected(this.#lateReason);
+        this.#lateReason = undefined;
+      }
+      // If an exception ends the call of the function, the function is called again later. A second call has no effect if
+      // the first one has had its effect.
+      this.#isSettling = true;
+      try {
+        this.#late?.(this.#lateValue);
+        this.#late = this.#lateValue = undefined;
+      } finally {
+        this.#isSettling = false;
+      }
+    }
+    if (this.first === 0) this.#end();
+    else if (this.#over >= this.#nextFrom) this.#tellTime();
+  }
+
+  /** Records since when the next promise waits. That is another time than that of the promise before. */
+  #tellTime(): void {
     let since = 0;
     do {
       since = this.#times.shift()?.since as number;
       this.#nextFrom = this.#times.peek()?.from ?? Infinity;
     } while (this.#over >= this.#nextFrom);
-    if (run.waiting > 0) this.#core.waitsSince(run.number, since);
-  }
-
-  #settle(): void {
-    while (this.first !== 0) {
-      const count = this.#core.settle(this.first, this.#shared.countedBy);
-      if (count === 0) return;
-      if (count < 0) this.#close();
-      else this.#fulfil(count);
-    }
-  }
-
-  /** Fulfils so many promises of the first run; or rejects them, if `reason` is given. */
-  #fulfil(count: number, reason?: () => Error): void {
     const run = this.#firstRun as Run;
-    run.waiting -= count;
-    if (run.waiting === 0) this.#remove(run);
-    if (!run.alone) this.#tellTime(run, count);
-    for (let i = 0; i < count; i++) (run.alone ?? this.#waiters.shift())?.(reason && Promise.reject(reason()));
-    if (this.first === 0) this.#end();
+    if (!run.alone) this.#core.waitsSince(run.number, since);
   }
 
   /** Is called when no promise waits any more. */
@@ -349,8 +471,20 @@ export class Promises {
     const libraryObjects = [...this.#libraryObjects];
     while (this.first !== 0) {
       this.#core.dropRun(this.first);
-      this.#fulfil((this.#firstRun as Run).waiting, () => new DisposedError());
+      this.#reason = disposed;
+      this.#owed = (this.#firstRun as Run).waiting;
+      this.#pay();
     }
     for (const libraryObject of libraryObjects) libraryObject[closed]();
+  }
+}
+
+const disposed = (): Error => new DisposedError();
+
+function rejected(reason: () => unknown): Promise<never> {
+  try {
+    return Promise.reject(reason());
+  } catch (error) {
+    return Promise.reject(error);
   }
 }

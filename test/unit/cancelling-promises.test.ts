@@ -93,6 +93,19 @@ describe.each([
     expect(memory.long(semaphore.handle.address + at('TICKET'))).toBe(0n);
   });
 
+  it('all together leave one element at most, however often', () => {
+    const arena = new Arena();
+    const semaphore = new Semaphore(0, { arena });
+    const memory = new Memory(arena);
+    for (let i = 0; i < 20; i++) {
+      for (const n of [1, 1, 2]) semaphore.acquireAsync(n).catch(() => {});
+      semaphore.cancelAll();
+      expect(memory.standing.length).toBeLessThanOrEqual(1);
+    }
+    semaphore.release();
+    expect([semaphore.available, memory.standing, memory.cells]).toEqual([1, [], 0]);
+  });
+
   it.each([0, 1, 2])('at the head that wants 3 and was granted %i frees the light ones behind it', async (granted) => {
     const arena = new Arena();
     const semaphore = new Semaphore(0, { arena });

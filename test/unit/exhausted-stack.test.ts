@@ -1,12 +1,14 @@
 /**
  * The stack may be exhausted anywhere in a call, and the thread survives that. A call that throws, or whose promise
- * rejects, has then taken nothing, and waits for nothing.
+ * rejects, has then taken nothing, and waits for nothing. A call that has settled promises in the core loses none of
+ * them.
  */
-import { Arena, Mutex, Semaphore } from 'taketurns';
+import { Arena, Mutex, Semaphore, TimeoutError } from 'taketurns';
 import { Channel, number } from 'taketurns/channel';
 import { Barrier, RwLock, WaitGroup } from 'taketurns/sync';
 import { describe, expect, it } from 'vitest';
 import { membershipOf } from '../support/membership.js';
+import { Memory } from '../support/memory.js';
 import { nearTheEnd } from '../support/stack.js';
 import { team } from '../support/team.js';
 import { turn } from '../support/until.js';
@@ -218,6 +220,124 @@ describe('with an exhausted stack', () => {
         fits++;
         await end(answer[0]);
       }
+    }
+    expect(fails).toBeGreaterThan(0);
+  });
+});
+
+/** A call that settles promises, made where the stack ends. */
+interface Settling {
+  call(): void;
+  /** Makes the call again if it has had no effect, and looks whether every promise has learned of it. */
+  check(): Promise<void>;
+}
+
+const releases = (isEntered: boolean, widths: readonly number[], robust: boolean) => async (): Promise<Settling> => {
+  const arena = new Arena();
+  const sum = widths.reduce((all, n) => all + n);
+  const s = new Semaphore(robust ? sum : 0, { arena, robust });
+  if (robust) s.acquire(sum);
+  let has = 0;
+  const ask = () => {
+    for (const n of widths)
+      s.acquireAsync(n).then(() => {
+        has += n;
+      });
+  };
+  ask();
+  if (isEntered) await turn();
+  return {
+    call: () => s.release(sum),
+    async check() {
+      if (s.waiting > 0) s.release(sum);
+      await turn();
+      expect([has, s.waiting, s.available]).toEqual([sum, 0, 0]);
+      // The wait elements are sound: they serve again, and in the end none is left.
+      ask();
+      expect(() => s.acquire({ timeout: 1 })).toThrow(TimeoutError);
+      ask();
+      s.release(sum);
+      await turn();
+      s.release(sum);
+      await turn();
+      expect([has, s.waiting, s.available]).toEqual([3 * sum, 0, 0]);
+      expect(new Memory(arena).standing).toEqual([]);
+    },
+  };
+};
+
+const cancels = (isEntered: boolean) => async (): Promise<Settling> => {
+  const arena = new Arena();
+  const s = new Semaphore(0, { arena });
+  const errors: string[] = [];
+  for (const n of [1, 1, 2, 1, 3]) s.acquireAsync(n).catch(({ name }) => errors.push(name));
+  if (isEntered) await turn();
+  return {
+    call: () => s.cancelAll(),
+    async check() {
+      s.cancelAll();
+      await turn();
+      expect([errors, s.waiting]).toEqual([Array(5).fill('CancelledError'), 0]);
+      const next = s.acquireAsync(2);
+      s.release(2);
+      await next;
+      expect([s.available, new Memory(arena).standing]).toEqual([0, []]);
+    },
+  };
+};
+
+const unlocks = (isEntered: boolean) => async (): Promise<Settling> => {
+  const m = new Mutex();
+  m.lock();
+  const has: number[] = [];
+  for (const i of [0, 1]) m.lockAsync().then(() => has.push(i));
+  if (isEntered) await turn();
+  return {
+    call: () => m.unlock(),
+    async check() {
+      if (has.length === 0) m.unlock();
+      await turn();
+      expect([has, m.held, m.waiting]).toEqual([[0], true, 1]);
+      m.unlock();
+      await turn();
+      expect([has, m.held, m.waiting]).toEqual([[0, 1], true, 0]);
+      m.unlock();
+      expect(m.tryLock()).toBe(true);
+      m.unlock();
+    },
+  };
+};
+
+const settlings: Record<string, () => Promise<Settling>> = {
+  'Semaphore.release': releases(false, [1], false),
+  'Semaphore.release, of a promise that is entered': releases(true, [1], false),
+  'Semaphore.release, of many promises': releases(true, [1, 1, 2, 2, 2, 1], false),
+  'Semaphore.release, robust': releases(true, [1, 1, 2], true),
+  'Semaphore.cancelAll': cancels(false),
+  'Semaphore.cancelAll, of promises that are entered': cancels(true),
+  'Mutex.unlock': unlocks(false),
+  'Mutex.unlock, of promises that are entered': unlocks(true),
+};
+
+describe('with an exhausted stack, a call that settles promises', () => {
+  it.each(Object.entries(settlings))('%s: no promise is lost', async (_name, begin) => {
+    for (let i = 0; i < 20; i++) {
+      const { call, check } = await begin();
+      call();
+      await turn();
+      await check();
+    }
+    let fails = 0;
+    for (let above = 0, fits = 0; fits < 10; above++) {
+      const { call, check } = await begin();
+      const answer = nearTheEnd(above, () => {
+        call();
+        return true;
+      });
+      if (answer === undefined) fails++;
+      else fits++;
+      await turn();
+      await check();
     }
     expect(fails).toBeGreaterThan(0);
   });

@@ -16,7 +16,7 @@ import { Violation } from '../engine/search/violation.js';
 import { constant, E_REQUEST, ELEMENT_SIZE, OBJECT_SIZE, STATE_MASK, TOMBSTONE } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
 import { acquire, acquireFor } from '../scene/ops/acquire.js';
-import { call, dispose } from '../scene/ops/calls.js';
+import { call, cancelRun, dispose } from '../scene/ops/calls.js';
 import { eventLoop } from '../scene/ops/event-loop.js';
 import { arrive } from '../scene/ops/promises.js';
 import { post } from '../scene/ops/release.js';
@@ -57,11 +57,22 @@ function forRun(
   more: readonly number[],
   then: (answer: number, scene: Scene, t: number) => void,
 ): Op {
-  const made = call(name, (scene, t) => [scene.get(t, word), ...more], then);
-  return { text: name, next: (scene, t) => scene.get(t, word) <= 0 || made.next(scene, t) };
+  return ifWaits(
+    word,
+    call(name, (scene, t) => [scene.get(t, word), ...more], then),
+  );
 }
 
-const cancel = (word = RUN): Op => forRun('cancelRun', word, [], () => {});
+const ifWaits = (word: number, op: Op): Op => ({
+  text: op.text,
+  next: (scene, t) => scene.get(t, word) <= 0 || op.next(scene, t),
+});
+
+const cancel = (word = RUN): Op =>
+  ifWaits(
+    word,
+    cancelRun((scene, t) => scene.get(t, word)),
+  );
 const enterOnly = (): Op => forRun('enterRun', RUN, [], () => {});
 
 const join = (): Op =>

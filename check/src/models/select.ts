@@ -126,6 +126,7 @@ const GIVEN = 26;
 const TOLD = 28;
 const DROPPED = 30;
 const DROPPED_LATE = 32;
+const LEFT = 34;
 
 /** Whether a channel is closed, and every message of it has been claimed. */
 const hasEnded = (scene: Scene, { m }: Channel): boolean => scene.word(m + END) === ((scene.word(m + NEXT) << 1) | 1);
@@ -283,10 +284,14 @@ function select(cases: readonly Case[], timed: boolean): Op {
       return tells(scene, t);
     };
     steps[CANCELLED + i] = (scene, t, answer) => {
-      if (answer !== REFUSED) return settle(scene, t, i, SETTLED_LATE);
+      if (answer !== REFUSED && answer !== MORE) return settle(scene, t, i, SETTLED_LATE);
+      const run = runOf(scene, t, i);
       scene.set(t, RUN + i, 0);
-      return leaves(scene, t);
+      if (answer === REFUSED) return leaves(scene, t);
+      scene.call(t, 'cancelRun', -run);
+      return LEFT + i;
     };
+    steps[LEFT + i] = (scene, t) => leaves(scene, t);
     steps[DROPPED_LATE + i] = (scene, t) => {
       scene.set(t, RUN + i, 0);
       return leaves(scene, t);

@@ -170,9 +170,12 @@ function takeLock(m: usize, w: i64, attachment: i32, movesLimit: bool): bool {
  * of this thread rings when it should try again.
  *
  * The call may follow an unlock of this thread in place of wakeHead. An exception that ends the call leaves it UNLOCKING:
- * then the thread rings its own doorbell later, and tries again.
+ * then the thread rings its own doorbell later, and tries again. If the call had taken the lock by then, or had found the
+ * mutex closed, the promise has the permit of the head no more, and the second call answers this.
  */
 export function reserveLock(m: usize, attachment: i32): i32 {
+  if (atomic.load<i64>(recordOf(attachment), E_HELD) === 0)
+    return (atomic.load<i64>(m, M_WORD) & M_CLOSED) === 0 ? ADMITTED : ANSWER_CLOSED;
   if (pendingCall !== NOTHING && !isUnlocking(m)) recover();
   beginUnlock(m);
   atomic.store<i32>(m, me | ASYNC, M_HEAD);
@@ -190,10 +193,14 @@ export function reserveLock(m: usize, attachment: i32): i32 {
   }
 }
 
-/** Cancels the head, because its time-out has passed or its signal has fired. */
+/**
+ * Cancels the head, because its time-out has passed or its signal has fired. If an exception has ended an earlier call,
+ * the head may have left already.
+ */
 export function cancelHead(m: usize, attachment: i32): void {
   // The head is the thread itself, or a promise of it.
   if (pendingCall !== NOTHING && !isHeadOf(m)) recover();
+  if (atomic.load<i64>(recordOf(attachment), E_HELD) === 0) return;
   releaseHead(m, attachment);
   atomic.add<i32>(m, 1, O_TIMEOUTS);
 }

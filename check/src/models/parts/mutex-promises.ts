@@ -49,6 +49,8 @@ const LEAVING = 8; // the first run leaves, because of cancelAll
 const NOT_LEFT = 9; // promises of the run were due before it could leave: they are settled
 const TRYING_TO_LEAVE = 10; // after NOT_LEFT: the promise that has become the head tries to take the lock
 const LEAVING_AS_HEAD = 11;
+const LEFT = 12; // the thread settles the tombstone of a run that has left because of cancelAll
+const LEFT_ALONE = 13; // the thread settles the tombstone of a promise whose signal has fired
 
 function head(scene: Scene, t: number): boolean {
   return scene.get(t, HEAD_PROMISE) === 1;
@@ -130,11 +132,17 @@ function goesOn(scene: Scene, t: number): boolean {
       scene.set(t, STAGE, 0);
       return isNew && leave(scene, t);
     }
-    case LEAVING:
+    case LEAVING: {
+      const run = firstRun(scene, t);
       scene.set(t, CANCELLING, 0);
-      if (answer !== REFUSED) return call(scene, t, NOT_LEFT, 'settle', firstRun(scene, t), scene.attachment(t, 0));
+      if (answer !== REFUSED && answer !== MORE) return call(scene, t, NOT_LEFT, 'settle', run, scene.attachment(t, 0));
       remove(scene, t, scene.get(t, HEAD_PROMISE));
+      return answer === MORE ? call(scene, t, LEFT, 'cancelRun', -run) : leave(scene, t);
+    }
+    case LEFT:
       return leave(scene, t);
+    case LEFT_ALONE:
+      return settle(scene, t);
     case NOT_LEFT:
       if (answer < 0) {
         expectClosed(scene, t, answer);
@@ -342,12 +350,16 @@ export function abort(): Op {
       }
       n = scene.get(t, CANCELLING) - 1;
       scene.set(t, CANCELLING, 0);
-      if (n === 0 && head(scene, t)) {
+      const answer = scene.result(t);
+      const run = scene.get(t, promiseAt(n) + RUN);
+      const isHead = n === 0 && head(scene, t);
+      if (isHead) {
         remove(scene, t);
         scene.set(t, HEAD_PROMISE, 0);
-      } else if (scene.result(t) === REFUSED) remove(scene, t, n);
-      else if (scene.result(t) !== ADMITTED) expectClosed(scene, t, scene.result(t));
+      } else if (answer === REFUSED || answer === MORE) remove(scene, t, n);
+      else if (answer !== ADMITTED) expectClosed(scene, t, answer);
       flushSoon(scene, t);
+      if (!isHead && answer === MORE) return !call(scene, t, LEFT_ALONE, 'cancelRun', -run);
       return !settle(scene, t);
     },
   };

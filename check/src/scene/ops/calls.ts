@@ -1,4 +1,5 @@
 /** The ops that make a single call or wait. */
+import { MORE } from '../layout.js';
 import type { Op } from '../model.js';
 import type { Scene } from '../scene.js';
 import { PHASE } from '../words.js';
@@ -24,6 +25,20 @@ export function listen(of: number): Op {
       if (scene.get(t, PHASE) === 1) return true;
       scene.set(t, PHASE, 1);
       scene.hostWait(t, scene.doorbell(of), 0);
+      return false;
+    },
+  };
+}
+
+/** Cancels a run. If the run leaves a tombstone, a second call settles the tombstone. */
+export function cancelRun(run: (scene: Scene, t: number) => number): Op {
+  return {
+    text: 'cancelRun',
+    next(scene, t) {
+      const phase = scene.get(t, PHASE);
+      if (phase === 2 || (phase === 1 && scene.result(t) !== MORE)) return true;
+      scene.set(t, PHASE, phase + 1);
+      scene.call(t, 'cancelRun', phase === 0 ? run(scene, t) : -run(scene, t));
       return false;
     },
   };

@@ -1,6 +1,6 @@
 /** The ops of promises, all on semaphore 0. They do what Promises and Doorbell (src/runtime/) do around the core. */
 import { Violation } from '../../engine/search/violation.js';
-import { ADMITTED, ANSWER_FULL, REFUSED } from '../layout.js';
+import { ADMITTED, ANSWER_FULL, MORE, REFUSED } from '../layout.js';
 import type { Op } from '../model.js';
 import type { Scene } from '../scene.js';
 import { ASKED_TO_LEAVE, FLUSH_DUE, LOCAL, MOST_PROMISES, PHASE, PROMISES, QUEUE, READY, SEEN } from '../words.js';
@@ -14,6 +14,8 @@ const COMPARING = 3; // the thread compares the count of cancelAll with the coun
 const LEAVING = 4; // the thread cancels a run because of cancelAll
 const NOT_LEFT = 5; // the thread settles promises that were due before the run could leave
 const FIRST = 6; // the thread learns the count of cancelAll for its first promise
+const LEFT = 7; // the thread settles the tombstone of a run that has left because of cancelAll
+const LEFT_ALONE = 8; // the thread settles the tombstone of a promise that has left alone
 const ANSWER = LOCAL + 3; // the answer of arrive
 
 export function firstRun(scene: Scene, t: number): number {
@@ -94,6 +96,8 @@ export function settling(scene: Scene, t: number): boolean {
     return isNew && leave(scene, t);
   }
   if (stage === LEAVING) return left(scene, t);
+  if (stage === LEFT) return leave(scene, t);
+  if (stage === LEFT_ALONE) return settle(scene, t);
   if (stage === FIRST) {
     scene.set(t, SEEN, count);
     scene.set(t, SETTLING, 0);
@@ -135,12 +139,20 @@ function leave(scene: Scene, t: number): boolean {
 
 function left(scene: Scene, t: number): boolean {
   const run = firstRun(scene, t);
-  if (scene.result(t) === REFUSED) {
+  const answer = scene.result(t);
+  if (answer === REFUSED || answer === MORE) {
     while (firstRun(scene, t) === run) reject(scene, t, CANCELLED);
-    return leave(scene, t);
+    return answer === MORE ? finishCancelling(scene, t, run, LEFT) : leave(scene, t);
   }
   scene.set(t, SETTLING, NOT_LEFT);
   scene.call(t, 'settle', run, scene.robust(t, 0));
+  return true;
+}
+
+/** Begins to settle the tombstone of a run that has been cancelled. */
+function finishCancelling(scene: Scene, t: number, run: number, stage: number): true {
+  scene.set(t, SETTLING, stage);
+  scene.call(t, 'cancelRun', -run);
   return true;
 }
 
@@ -245,9 +257,11 @@ export function patient(scene: Scene, t: number, n = 1): number {
 
 /** Takes up the answer of cancelRun. Returns whether another call is under way. `settling` takes up its answer. */
 export function cancelled(scene: Scene, t: number, at: number): boolean {
-  if (scene.result(t) === REFUSED) reject(scene, t, CANCELLED, at);
-  else if (scene.result(t) !== ADMITTED) expectClosed(scene, t, scene.result(t), 0);
-  return settle(scene, t);
+  const answer = scene.result(t);
+  const run = scene.get(t, at);
+  if (answer === REFUSED || answer === MORE) reject(scene, t, CANCELLED, at);
+  else if (answer !== ADMITTED) expectClosed(scene, t, answer, 0);
+  return answer === MORE ? finishCancelling(scene, t, run, LEFT_ALONE) : settle(scene, t);
 }
 
 /** Fires the signal of the nth promise that has one, if that promise waits. */
