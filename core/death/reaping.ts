@@ -111,7 +111,7 @@ function anyDead(): bool {
 }
 
 function myself(): i64 {
-  return ((me as i64) << 32) | (myLife as i64);
+  return ((me as i64) << 32) | (myLife as u32 as i64);
 }
 
 /** Makes this thread the reaper, if there is none or the reaper is dead. Returns whether it is the reaper. */

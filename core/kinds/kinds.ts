@@ -24,18 +24,21 @@
 import { attachedTo, detach, isAttached, recordOf } from '../arena/attachments';
 import { elementAt } from '../arena/elements';
 import { isKey, takeNameOut } from '../arena/names';
-import { isDisposed, keepUntilTold } from '../arena/objects';
+import { isClosedCounter, isDisposed, keepUntilTold } from '../arena/objects';
 import { requester } from '../arena/requests';
 import { owner } from '../arena/threads';
 import {
   ASKED,
+  E_END,
   E_HELD,
   E_REQUEST,
+  E_START,
   E_STATE,
   FIRST_COUNTED,
   GOES,
   GRANT,
   MAY_STAY,
+  O_COUNTER,
   O_INITIAL,
   O_KIND,
   O_OWNER,
@@ -49,12 +52,13 @@ import {
 import { cancelFor } from '../queue/cancelling';
 import { dispose } from '../queue/closing';
 import { becomeHead } from '../queue/pending-call';
+import { findTombstone } from '../queue/tombstones';
 import { isEnd, passForDead } from './channel/ends';
 import { peerOf } from './channel/places';
 import { E_PEER, KIND_CHANNEL } from './channel/words';
 import { passOn } from './condition/condition';
 import { KIND_CONDITION } from './condition/words';
-import { uncountDead } from './counter/counter';
+import { isCounter, uncountDead } from './counter/counter';
 import {
   isMutex,
   isOwner,
@@ -166,6 +170,8 @@ export function ownerDied(o: usize, thread: i32, e: usize): void {
     const kind = atomic.load<i32>(o, O_KIND);
     if (kind === KIND_RW_LOCK) clearPlaces(o, thread);
     if (isEnd(kind)) endDied(o, thread, kind, e);
+    // Its disposer closes the count first, and the queue after it.
+    if (isCounter(kind) && isClosedCounter(atomic.load<i64>(o, O_COUNTER))) dispose(o);
     if (kind === KIND_CONDITION) passOn(o, e);
     else if (!hasPhase(kind) || endOfDead(o, e, kind)) releaseOfDead(o, e);
   }
@@ -192,7 +198,7 @@ function endDied(o: usize, thread: i32, kind: i32, e: usize): void {
 export function disposeAgain(o: usize): void {
   const kind = atomic.load<i32>(o, O_KIND);
   if (kind === KIND_MUTEX) mutexDispose(o);
-  else if (kind === KIND_SEMAPHORE || hasQueue(kind)) dispose(o);
+  else if (kind === KIND_SEMAPHORE || hasQueue(kind) || isCounter(kind)) dispose(o);
   if (hasPhase(kind)) disposePhase(o);
   if (kind === KIND_RW_LOCK) clearPlaces(o, NOBODY);
 }
@@ -227,14 +233,19 @@ export function letGo(attachment: i32, how: i32): bool {
   return letGo(attachment, GOES);
 }
 
-/** Whether nobody could tell the object from a new one with the same properties. It may be out of date at once. */
+/**
+ * Whether nobody could tell the object from a new one with the same properties. It may be out of date at once. A last
+ * request that was cancelled may have left a tombstone before the next ticket. The tickets of the tombstone do not count.
+ */
 function isAsMade(o: usize): bool {
   const kind = atomic.load<i32>(o, O_KIND);
   const initial = atomic.load<i32>(o, O_INITIAL);
   if (hasPhase(kind) && phaseCount(o) !== (kind === KIND_RW_LOCK ? 0 : initial)) return false;
+  const ticket = atomic.load<i64>(o, TICKET);
+  const last = kind >= FIRST_COUNTED ? 0 : findTombstone(o, ticket - 1, E_END, ticket);
   return (
     kind >= FIRST_COUNTED ||
-    (atomic.load<i64>(o, GRANT) - atomic.load<i64>(o, TICKET) === (initial as i64) &&
+    (atomic.load<i64>(o, GRANT) - (last ? atomic.load<i64>(last, E_START) : ticket) === (initial as i64) &&
       ((kind & ~1) === KIND_CHANNEL || (atomic.load<i32>(o, O_OWNER) | atomic.load<i32>(o, O_UNREPORTED_DEATHS)) === 0))
   );
 }

@@ -20,9 +20,9 @@ import { me, setOwner, stayAwake } from '../arena/threads';
 import { GRANT } from '../arena/words';
 import { abandonHead, abandonRequest, finishUnlock, threadBegins, threadEnds } from './hooks';
 import { ring, wakeDue } from './waking';
+import { PARKING } from './words';
 
 export const NOTHING: i32 = 0;
-const PARKING: i32 = 1;
 export const RELEASING: i32 = 2;
 const UNLOCKING: i32 = 3;
 const AT_HEAD: i32 = 4;

@@ -25,3 +25,6 @@ export const B_CELLS: usize = 16; // i32 each, to the end of the line
 export const LIMIT: i64 = 0x7fffffff; // the most permits that may ever be available, and that one request may ask for
 
 export const ALL: i32 = -1; // a notify with this count wakes all who sleep on the word
+
+/** The value of pendingCall while a request of the thread stands in the queue, in its spare element (pending-call.ts). */
+export const PARKING: i32 = 1;

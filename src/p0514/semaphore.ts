@@ -25,6 +25,7 @@ import {
   CLOSED_OBJECT,
   GIVE_BACK,
   HANDED_LATE,
+  PARKING as IN_QUEUE,
   INTERRUPTED,
   LIMIT,
   MORE,
@@ -105,6 +106,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   protected raise(count: number, notify: Notify): void {
     const number = notify === 'all' ? 0 : notifyNumber(`${this.#kind}.signal`, notify);
     if (count !== 1) this.#check('signal', count, 0);
+    this.#promises.planRest();
     this.#raised(this.#counter.countUp(this.#at, count, number), count);
   }
 
@@ -121,11 +123,8 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   /** Wakes the waiters that a call of the counter has made due. `handed` is what handOn (counter.ts) has answered. */
   #finishRelease(handed: number): void {
     if (handed <= MOST_WAITING) return;
-    const promises = this.#promises;
     const answered = handed < HANDED_LATE ? MORE : INTERRUPTED;
-    const { core } = this.#membership;
-    const settled = core.finishRelease(this.#at, handed & MOST_WAITING, answered, promises.first, 0);
-    if (settled > 0) promises.settled(settled);
+    this.#promises.finishRelease(this.#at, handed & MOST_WAITING, answered, 0);
   }
 
   #check(method: string, count: number, least = 1): void {
@@ -164,9 +163,15 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   /** Waits in the queue after countDown has taken nothing. Throws the error of the queue, or a TimeoutError. */
   #queueUp(answer: number, count: number, options?: WaitOptions): void {
     this.#joins(answer, count);
+    const { core } = this.#membership;
     try {
       this.#queue.acquire(count, options);
     } catch (reason) {
+      if (reason instanceof RangeError && core.pending.value === IN_QUEUE) {
+        // The stack is exhausted, and the request stands in the queue. The core cancels it, and counts it no more.
+        core.tryLock(CLOSED_OBJECT);
+        throw reason;
+      }
       for (const _ of this.#leaving(count, reason)) nap();
     }
   }

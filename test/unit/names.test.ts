@@ -333,6 +333,17 @@ describe('a name goes with its object, when no thread has it open any more', () 
     expect(new Memory(arena).cells).toBe(0);
   });
 
+  it('a tombstone before the next ticket is no waiter: the object goes', async () => {
+    const arena = new Arena();
+    const semaphore = Semaphore.open('x', 0, { arena });
+    const waits = [1, 1].map((timeout) => semaphore.acquireAsync(1, { timeout }).catch(({ name }) => name));
+    expect(await Promise.all(waits)).toEqual(['TimeoutError', 'TimeoutError']);
+    drop(semaphore);
+    expect(used(arena)).toBe(0);
+    expect(new Memory(arena).standing).toEqual([]);
+    expect(new Memory(arena).cells).toBe(0);
+  });
+
   it('with a thread that dies: 10,000 names, locked or not', async () => {
     const arena = new Arena();
     const worker = recruit(arena);

@@ -1,7 +1,10 @@
 /** The clauses of P0514R1, 32.10.1, about binary_semaphore and counting_semaphore, each by its number. */
-import { Arena, DisposedError } from 'taketurns';
+import { Arena, DisposedError, Semaphore, TimeoutError } from 'taketurns';
 import { BinarySemaphore, CountingSemaphore, Notify } from 'taketurns/p0514';
 import { describe, expect, it } from 'vitest';
+import { algorithmsOf } from '../../dist/algorithms/compiled.js';
+import { failure } from '../support/failure.js';
+import { membershipOf } from '../support/membership.js';
 import { at, Memory } from '../support/memory.js';
 import { type Settling, watch } from '../support/settled.js';
 import { Member, team, together } from '../support/team.js';
@@ -490,7 +493,55 @@ describe('19: timed waits', () => {
   });
 });
 
+describe('an exhausted stack', () => {
+  it('ends a wait in the queue: what it wanted is counted no more, once', async () => {
+    const semaphore = new CountingSemaphore();
+    const arena = arenaOf(semaphore);
+    const { address } = semaphore.handle;
+    const memory = new Memory(arena);
+    const { core } = membershipOf(arena);
+    const { enqueue } = core;
+    core.enqueue = (...given) => {
+      core.enqueue = enqueue;
+      expect(given).toHaveLength(4);
+      throw new RangeError('Maximum call stack size exceeded');
+    };
+    expect(() => semaphore.wait()).toThrow('Maximum call stack');
+    expect(memory.long(address + at('O_COUNTER'))).toBe(0n);
+    expect(new Semaphore(1, { arena }).tryAcquire()).toBe(true);
+    expect(() => new Semaphore(0, { arena }).acquire({ timeout: 1 })).toThrow(TimeoutError);
+    expect(memory.long(address + at('O_COUNTER'))).toBe(0n);
+    const waits = semaphore.waitAsync();
+    semaphore.signal();
+    await waits;
+  });
+});
+
 describe('threads that end', () => {
+  it('leave no tombstone behind, which would give its permits to the next object there', async () => {
+    const arena = new Arena();
+    const memory = new Memory(arena);
+    const semaphore = new CountingSemaphore(0, { arena });
+    expect(await Promise.all([semaphore.tryWaitForAsync(1), semaphore.tryWaitForAsync(10, 2)])).toEqual([false, false]);
+    expect(memory.standing).toEqual([at('TOMBSTONE')]);
+    arena.dispose();
+    expect([memory.standing, memory.cells]).toEqual([[], 0]);
+  });
+
+  it('half way through dispose: the waiters learn of it', async () => {
+    const semaphore = new CountingSemaphore();
+    const { handle } = semaphore;
+    const arena = arenaOf(semaphore);
+    const waits = failure(() => semaphore.waitAsync());
+    const member = new Member();
+    arena.watch(member.worker);
+    await member.run('call', { handle, method: 'tryWait' });
+    // The first half of what its dispose does.
+    algorithmsOf(membershipOf(arena)).closeCounter(handle.address as number);
+    await member.kill();
+    expect(await waits).toBeInstanceOf(DisposedError);
+  });
+
   it.each(['wait', 'waitAsync'])('in %s of several: what they wanted is not waited for any more', async (way) => {
     const semaphore = new CountingSemaphore(1);
     const { handle } = semaphore;
