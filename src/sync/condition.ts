@@ -27,6 +27,7 @@ import { checkWaitOptions, type Signal, type WaitOptions } from '../options.js';
 import { checkKind, find, given, type Handle, make, open, type Reference } from '../reference.js';
 import { isTimeout, timedOut, watch } from '../runtime/cancellation.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
+import type { Shared } from '../runtime/membership.js';
 import { countdown, parkUntilDue } from '../runtime/parking.js';
 import { closed, newPromise, type Resolve, resolveOfNew } from '../runtime/promises.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
@@ -196,7 +197,7 @@ export class Condition extends SharedObject<typeof KIND> {
     const { mayBlock, pollTime, thread } = membership;
     if (!mayBlock) throw mayNotBlock('waitAsync');
     const { promises, head } = shared;
-    if (promises.first !== 0 || head?.waits || this.#promises.first !== 0) throw new Error(PROMISED);
+    if (promises.waits || head?.waits || this.#promises.waits || shared.returning) throw new Error(PROMISED);
     const core = this.#core;
     const at = this.#at;
     const { attachment } = this.#shared;
@@ -262,8 +263,8 @@ export class Condition extends SharedObject<typeof KIND> {
     checkWaitAsync();
     hasStack(TO_BEGIN_ASYNC);
     const { mutex } = this;
-    const core = this.#core;
-    const isNotified = this.#waitAsync(timeout, options.signal);
+    const { shared } = referenceOf(mutex);
+    const isNotified = this.#waitAsync(timeout, options.signal, shared);
     mutex.unlock();
     let carried = 0;
     let isOwner = false;
@@ -271,10 +272,11 @@ export class Condition extends SharedObject<typeof KIND> {
       try {
         carried = Number(await isNotified);
       } finally {
-        await lockAgainAsync(core, mutex);
+        await lockAgainAsync(this.#core, mutex);
         isOwner = true;
       }
     } finally {
+      shared.returning = (shared.returning as number) - 1;
       this.#shared.carried = this.#carried - carried;
       this.#putDown(carried, !isOwner);
     }
@@ -282,15 +284,16 @@ export class Condition extends SharedObject<typeof KIND> {
   }
 
   /** Takes a ticket. The promise tells whether the request was notified in time. If so, it carries the notification. */
-  #waitAsync(timeout: number, signal: Signal | undefined): Promise<boolean> {
+  #waitAsync(timeout: number, signal: Signal | undefined, mutex: Shared): Promise<boolean> {
     const core = this.#core;
     const promises = this.#promises;
     const waited = newPromise<void>();
     const resolve = resolveOfNew();
     const settle: Resolve = (value) => {
       unwatch();
-      if (value === undefined) this.#shared.carried = this.#carried + 1;
       resolve(value);
+      mutex.returning = (mutex.returning ?? 0) + 1;
+      if (value === undefined) this.#shared.carried = (this.#shared.carried ?? 0) + 1;
     };
     const alone = timeout !== Infinity || signal !== undefined ? promises.alone(settle) : undefined;
     let given: { readonly reason: unknown } | undefined;
@@ -316,7 +319,7 @@ export class Condition extends SharedObject<typeof KIND> {
     return waited.then(
       () => true,
       (error) => {
-        if (given === undefined || error !== given.reason) return this.#refused();
+        if (given === undefined || !Object.is(error, given.reason)) return this.#refused();
         if (this.#leftOver() === ADMITTED) {
           this.#shared.carried = this.#carried + 1;
           return true;
@@ -345,6 +348,7 @@ export class Condition extends SharedObject<typeof KIND> {
   #putDown(carried: number, passesOn = false): void {
     // After dispose, the attachment may be that of another object.
     if (this.#at === CLOSED_OBJECT) return;
+    this.#promises.planRest();
     this.#sync.putDown(this.#at, this.#shared.attachment, carried, passesOn);
     // The core does not ring for promises of this thread.
     this.#promises.settle();
@@ -418,6 +422,7 @@ export class Condition extends SharedObject<typeof KIND> {
    * @example condition.notify();
    */
   notify(count = 1): number {
+    this.#promises.planRest();
     if (count === 1) return this.#notified(this.#notifyOne(this.#at));
     if (count !== Infinity) checkInteger(`${KIND}.notify: count`, count, 1, MOST);
     return this.#notified(this.#sync.notify(this.#at, Math.min(count, MOST)));
@@ -470,8 +475,7 @@ export class Condition extends SharedObject<typeof KIND> {
 }
 
 const PROMISED =
-  'Condition.wait: a promise of this thread waits for the mutex or on the condition, and cannot go on while the thread blocks: ' +
-  'use waitAsync';
+  'Condition.wait: a promise of this thread waits for the mutex or on the condition, and cannot go on while the thread blocks: use waitAsync';
 
 /**
  * Returns the library object of a condition that has been found or opened. If the condition belongs to another mutex,

@@ -401,6 +401,35 @@ describe('a Condition at a bad moment', () => {
     expect(await promise).toBe(true);
   });
 
+  it.each(['notified', 'late'])(
+    'does not block a thread whose promise was %s and does not have the mutex yet',
+    async (how) => {
+      const { mutex, condition } = make();
+      mutex.lock();
+      const promise = condition.waitAsync(how === 'late' ? { timeout: 1 } : {});
+      mutex.lock();
+      if (how === 'notified') expect(condition.notify()).toBe(1);
+      else await until(() => condition.waiting === 0, 'it has left');
+      expect(() => condition.wait()).toThrow(/a promise of this thread waits for the mutex or on the condition/);
+      expect(mutex.held).toBe(true);
+      mutex.unlock();
+      expect(await promise).toBe(how === 'notified');
+      expect(condition.wait({ timeout: 1 })).toBe(false);
+      mutex.unlock();
+    },
+  );
+
+  it.each([Number.NaN, 0, undefined])('is not disposed of because a promise is aborted for %s', async (reason) => {
+    const { mutex, condition } = make();
+    const controller = new AbortController();
+    mutex.lock();
+    const promise = condition.waitAsync({ signal: controller.signal });
+    controller.abort(reason);
+    await expect(promise).rejects.toBe(controller.signal.reason);
+    expect([condition.disposed, mutex.held]).toEqual([false, true]);
+    mutex.unlock();
+  });
+
   it('does not swallow the death of an owner, of which nobody is told', async () => {
     const { mutex, condition } = make();
     mutex.lock();
