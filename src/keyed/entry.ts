@@ -72,6 +72,8 @@ export class Entry {
   #semaphore: KeySemaphore | undefined;
   /** The permits that this thread has, and those that it waits for. */
   used = 0;
+  /** The deaths that this thread has learned of last. */
+  deaths = 0;
   /** Whether it is in the ring of `KeyCache`, and whether it was used since it was last looked at there. */
   isCached = false;
   isRecent = false;

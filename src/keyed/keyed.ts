@@ -265,6 +265,7 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
     if (!entry.hasNews) return false;
     const deaths = this.#core.ownersDied(entry.at);
     if (deaths === 0) return false;
+    entry.deaths = deaths;
     try {
       this.onOwnerDied?.(deaths, entry.key);
     } catch (error) {
@@ -273,6 +274,13 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
       throw error;
     }
     return true;
+  }
+
+  /** Gives all keys back, because a later key could not be had. If no callback was told of deaths, the next owner is. */
+  #giveAll(held: readonly Entry[], ofDead: readonly Key[]): void {
+    for (const { at, key, deaths } of this.onOwnerDied === undefined ? held : [])
+      if (at !== CLOSED_OBJECT && ofDead.includes(key)) this.#core.restoreOwnerDeaths(at, deaths);
+    giveAll(held);
   }
 
   /**
@@ -301,7 +309,7 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
         held.push(entry);
       }
     } catch (error) {
-      giveAll(held);
+      this.#giveAll(held, ofDead);
       throw error;
     }
     return new KeysGuard(held, ofDead);
@@ -332,7 +340,7 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
         held.push(entry);
       }
     } catch (error) {
-      giveAll(held);
+      this.#giveAll(held, ofDead);
       throw error;
     }
     return new KeysGuard(held, ofDead);

@@ -352,6 +352,20 @@ describe('a death', () => {
     await noKey(arena);
   });
 
+  it.each(['holdAll', 'holdAllAsync'] as const)('is told again if %s does not get a later key', async (method) => {
+    const { arena, table } = fresh();
+    const dead = recruit(arena, false);
+    await dead.run('keyed', { handle: table.handle, does: 'keep', keys: ['a'] });
+    await dead.kill();
+    const other = recruit(arena, false);
+    await other.run('keyed', { handle: table.handle, does: 'keep', keys: ['b'] });
+    expect(await failure(async () => table[method](['a', 'b'], { timeout: 10 }))).toBeInstanceOf(TimeoutError);
+    const held = table.hold('a');
+    expect(held.ownerDied).toBe(true);
+    held.unlock();
+    expect(table.hold('a').ownerDied).toBe(false);
+  });
+
   it('is told again if the callback throws', async () => {
     const { arena, table } = fresh();
     const dead = recruit(arena, false);
