@@ -90,6 +90,17 @@ const waits: Record<string, () => Wait> = {
       waiting: () => l.waiting,
     };
   },
+  'HeldUpdate.upgradeAsync': () => {
+    const l = new RwLock();
+    l.lockRead();
+    const held = l.updateAsync();
+    return {
+      wait: async (options) => (await held).upgradeAsync(options),
+      give: () => l.unlockRead(),
+      dispose: () => l.dispose(),
+      waiting: () => l.waiting,
+    };
+  },
 };
 
 /** A signal of which `listens` runs in `addEventListener`. */
@@ -127,6 +138,19 @@ describe('a signal that calls back while it takes a listener', () => {
     const signal = calling(() => dispose());
     await expect(wait({ signal })).rejects.toMatchObject({ name: 'DisposedError' });
     expect([waiting(), signal.listeners]).toEqual([0, 0]);
+  });
+
+  it('HeldUpdate.upgradeAsync: the object that gets the memory of the lock stays as it is', async () => {
+    const lock = new RwLock();
+    lock.lockRead();
+    const held = await lock.updateAsync();
+    let next: Mutex | undefined;
+    const signal = calling(() => {
+      lock.dispose();
+      next = new Mutex();
+    });
+    await expect(held.upgradeAsync({ signal })).rejects.toMatchObject({ name: 'DisposedError' });
+    expect([next?.locked, next?.tryLock()]).toEqual([false, true]);
   });
 
   it.each(names)('%s: it is aborted', async (name) => {

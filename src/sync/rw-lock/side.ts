@@ -133,7 +133,7 @@ export class Side {
 
   /** Whether promises of the thread wait for the turn, or have the turn and do not know it yet. */
   get isQueued(): boolean {
-    return this.#shared.promises.first !== 0;
+    return this.#shared.promises.waits;
   }
 
   /** Whether the thread has or wants the lock. */

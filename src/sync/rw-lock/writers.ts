@@ -191,7 +191,8 @@ export abstract class WritersHalf extends ReadersHalf {
     try {
       const side = this.readySide();
       const core = this.#core;
-      // Is called when the turn comes. A writer shuts the gate at once, so no reader that comes later goes before it.
+      // Is called when the turn comes. A writer shuts the gate at once, so no reader that comes later goes before it. If
+      // the stack was exhausted in this call, it is made again.
       const due = (): void => {
         side.takeTurn(this);
         side.deaths += core.ownersDied(this.at);
@@ -207,8 +208,10 @@ export abstract class WritersHalf extends ReadersHalf {
       if (answer === REFUSED) {
         waited = newPromise<void>();
         const resolve = resolveOfNew();
+        let isDue = false;
         const settle = (refusal?: Promise<never>): void => {
-          if (refusal === undefined) due();
+          if (refusal === undefined && !isDue) due();
+          isDue = true;
           resolve(refusal);
         };
         if (isImpatient) alone = promises.alone(settle);
@@ -298,6 +301,13 @@ export abstract class WritersHalf extends ReadersHalf {
         },
         () => LOCK,
       );
+      // The code of the signal may have disposed of the lock. Then its memory may be that of another object.
+      if (this.disposed) {
+        isOver = true;
+        stop();
+        resolve(ANSWER_CLOSED);
+        return;
+      }
       this.#stopDraining = settle;
       sync.waitsBegin(attachment, 1, timestamp());
       host.keepAlive(true);
