@@ -127,7 +127,9 @@ export class RwLock extends QueueObject {
   async #read(method: string, options: ReadOptions | undefined): Promise<void> {
     const limits = this[begin](method, options, ['timeout', 'signal', 'within']);
     const within = options?.within;
-    if (within !== undefined && !(within instanceof HeldRead && within[giveBack] === this)) {
+    // `unlockRead` may have ended the reading without the guard.
+    const reads = within instanceof HeldRead && within[giveBack] === this && this.#reads > 0;
+    if (within !== undefined && !reads) {
       throw badType(`${KIND}.${method}: within`, 'a HeldRead of this lock that is held', within);
     }
     if (within || !this.writing) this.#reads++;

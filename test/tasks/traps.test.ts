@@ -394,6 +394,18 @@ describe('a guard', () => {
     expect(lock.tryLockWrite()).toBe(true);
   });
 
+  it('of a reader that was unlocked behind its back lets nobody in beside a writer', async () => {
+    const lock = new RwLock();
+    const held = await lock.readAsync();
+    lock.unlockRead();
+    const written = await lock.writeAsync();
+    await expect(lock.readAsync({ within: held })).rejects.toThrow(
+      /within must be a HeldRead of this lock that is held/,
+    );
+    expect([lock.readers, lock.writing]).toEqual([0, true]);
+    written.unlock();
+  });
+
   it('whose scope ends while it is upgraded gives the turn back if the upgrade fails', async () => {
     const l = new RwLock();
     const reads = await l.readAsync();
