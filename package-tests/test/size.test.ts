@@ -85,7 +85,7 @@ describe.each(Object.keys(bundlers))('a bundle by %s', (bundler) => {
  * names in processes of `cluster`, which takes about 100 bytes. Two statements that change places may change these
  * numbers by some 50 bytes, so measure after each change of the code.
  */
-const MOST: Record<Target, number> = { web: 24_340, node: 25_370 };
+const MOST: Record<Target, number> = { web: 24_440, node: 25_500 };
 const PROGRAMS = {
   'Semaphore of taketurns': "import { Semaphore as all } from 'taketurns';",
   'Mutex of taketurns': "import { Mutex as all } from 'taketurns';",
