@@ -12,11 +12,9 @@ import {
   ANSWER_FULL,
   CLOSED_OBJECT,
   constant,
-  ELEMENT_SIZE,
   FREE,
   LIFE_STATE,
   QUEUED,
-  STATE_MASK,
 } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
 import { acquire, acquireFor } from '../scene/ops/acquire.js';
@@ -56,19 +54,6 @@ const cutRelease = (): Op => ({
   },
 });
 
-/** Begins to enter the first run, and stops before the run stands in a cell. */
-const cutRest = (): Op => ({
-  text: 'enterRun, cut short',
-  next(scene, t) {
-    if (scene.get(t, QUEUE) === 0) return true;
-    const e = scene.regions.elements + (scene.get(t, PROMISES) - 1) * ELEMENT_SIZE;
-    const state = scene.machine.hostLoad32(e);
-    if ((state & STATE_MASK) !== constant('AWAKE')) return true;
-    scene.hostStore(t, e, state + constant('WAITING') - constant('AWAKE'));
-    return false;
-  },
-});
-
 const semaphores =
   (...permits: number[]) =>
   (scene: Scene): void => {
@@ -83,6 +68,18 @@ const releaseMayBeCut = (semaphore = 0): Op =>
   mayBeCut(release(semaphore), (scene, t) => {
     const kept = scene.permits.givingBack(t, semaphore);
     if (kept > 0) scene.set(t, GOT + semaphore, kept);
+  });
+
+/** The thread enters its first run, and may be cut short. Its rest enters the run again. */
+const enterMayBeCut = (): Op =>
+  mayBeCut({
+    text: 'enterRun',
+    next(scene, t) {
+      if (scene.get(t, PHASE) === 1 || scene.get(t, QUEUE) === 0) return true;
+      scene.set(t, PHASE, 1);
+      scene.call(t, 'enterRun', scene.get(t, PROMISES));
+      return false;
+    },
   });
 
 /** The call by which the library completes or cancels a call that was cut short. */
@@ -336,11 +333,15 @@ export const models: readonly Model[] = [
   ),
   killedInTheNext(false),
   killedInTheNext(true),
-  {
-    name: 'entering a promise cut short',
-    programs: [[arrive(), cutRest(), eventLoop()], [post()]],
-    objects: semaphores(0),
-  },
+  anywhere('enterRun', [[arrive(), enterMayBeCut(), eventLoop()], [post()]], 0),
+  anywhere(
+    'enterRun, of a promise of 2',
+    [
+      [arrive(2), enterMayBeCut(), eventLoop()],
+      [post(), post()],
+    ],
+    0,
+  ),
   ...anywhereModels(false),
   ...anywhereModels(true),
   // A reaper that an exception has stopped stays the reaper. So it must reap once more (src/arena.ts).
