@@ -7,15 +7,7 @@
  */
 
 import { Violation } from '../engine/search/violation.js';
-import {
-  ADMITTED,
-  ANSWER_FULL,
-  CLOSED_OBJECT,
-  constant,
-  FREE,
-  LIFE_STATE,
-  QUEUED,
-} from '../scene/layout.js';
+import { ADMITTED, ANSWER_FULL, CLOSED_OBJECT, constant, FREE, LIFE_STATE, QUEUED } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
 import { acquire, acquireFor } from '../scene/ops/acquire.js';
 import { call, dispose, listen } from '../scene/ops/calls.js';
