@@ -6,7 +6,7 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Answer } from '../../src/report/answers.js';
 import { addressOf, checkFolder, home, listen, listening } from '../../src/report/socket.js';
 import { linesOf, placeText } from '../../src/report/stacks.js';
@@ -336,11 +336,18 @@ const deno = join(ROOT, 'runtimes/build/cache/@deno+linux-x64-glibc@latest/node_
 
 describe.skipIf(!existsSync(deno))('in Deno', () => {
   const run = (...rights: string[]) => ['run', '--no-prompt', ...rights, '--node-modules-dir=manual'];
+  // Deno may take the code of an earlier build from its usual folder (see runtimes/src/runtimes.ts).
+  const env = { ...process.env };
+  beforeAll(() => {
+    env.DENO_DIR = mkdtempSync(join(tmpdir(), 'taketurns-deno-'));
+  });
+  afterAll(() => rmSync(env.DENO_DIR as string, { recursive: true, force: true }));
 
   it('a program needs no right to load the package', () => {
     const program = "import { Mutex } from 'taketurns'; new Mutex().lock(); console.log('locked'); Deno.exit();";
     const { stdout, stderr } = spawnSync(deno, [...run('--allow-read'), '-'], {
       cwd: ROOT,
+      env,
       input: program,
       encoding: 'utf8',
     });
@@ -351,7 +358,7 @@ describe.skipIf(!existsSync(deno))('in Deno', () => {
     const child = spawn(deno, [...run('--allow-all'), PROGRAM, 'idle'], {
       cwd: ROOT,
       stdio: 'ignore',
-      env: { ...process.env, TAKETURNS_REPORT_AFTER: '86400' },
+      env: { ...env, TAKETURNS_REPORT_AFTER: '86400' },
     });
     try {
       const end = Date.now() + DEADLINE;
