@@ -83,7 +83,7 @@ export function atomicTryWait<A extends WaitableArray>(array: A, index: number, 
 /**
  * Does what `atomicWait` does, for a limited time. Blocks the thread for `ms` milliseconds at most, and throws what
  * `atomicWait` throws.
- * @param ms milliseconds, 0 to 2,147,483,647, or Infinity. With 0 the call acts as `atomicTryWait`.
+ * @param ms milliseconds, up to 2,147,483,647, or Infinity. With 0 or less the call acts as `atomicTryWait`.
  * @returns whether the word differs from `old`. The call returns false only when the time has passed.
  * @example const differs = atomicTryWaitFor(words, 0, 0, 50);
  */

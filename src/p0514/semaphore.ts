@@ -196,7 +196,8 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
    * steps by which it hands them on. A later waiter may take them from the queue. Then that later waiter is still
    * counted, so the request can subtract the rest after all. So the request tries in turn to subtract and to take a
    * permit of the queue, and yields before each new attempt. If in the end it holds all that it wanted, it returns.
-   * Otherwise it gives back what it holds, and throws the reason.
+   * Otherwise it tries once more to take what it lacks from the value (clauses 18.5 and 19). If the value does not
+   * suffice, it gives back what it holds, and throws the reason.
    *
    * If the queue is closed, no permit comes any more. Then the request returns if all that it wanted has been handed on
    * or is held by it. Otherwise it throws.
@@ -225,6 +226,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
       } else if (error === false) yield;
     }
     if (held === count) return;
+    if (counter.tryCountDown(at, count - held) === ADMITTED) return;
     if (held > 0) this.#raised(counter.countUp(at, held, GIVE_BACK), held);
     throw reason;
   }

@@ -34,9 +34,9 @@
  * left its place in the queue, so a later taker may get those permits. The later taker is then no longer short of
  * permits, though it is still counted in `waiting`. So this taker does not wait in the queue: it tries in turn to
  * subtract from `waiting`, and to acquire one permit. One of the two succeeds as soon as the signals that have handed
- * on have added to grant: the queue lacks permits only if somebody is counted in `waiting`. If in
- * the end this taker holds all n, it is through. Otherwise it gives back what it holds (GIVE_BACK). This may carry the
- * value past the maximum, if signals have raised the value meanwhile.
+ * on have added to grant: the queue lacks permits only if somebody is counted in `waiting`. If in the end this taker
+ * holds all n, it is through. Otherwise it tries once to take the rest from the value. If the value does not suffice, it
+ * gives back what it holds (GIVE_BACK). This may carry the value past the maximum, if another thread signals in between.
  *
  * Closing leaves `waiting` as it is. Takers that find the queue closed subtract in the same way. If a taker can
  * subtract nothing, and has subtracted nothing before, all that it wants has been handed on, and it is through. If a

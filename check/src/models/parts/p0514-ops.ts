@@ -76,6 +76,7 @@ const RELEASING = 10;
 const HANDING = 11; // finishes the release of what countDown has handed on
 const BACK = 12; // gives back what a leaving taker holds
 const BACK_ON = 13; // finishes the release of what BACK has handed on to the queue
+const LAST_TRY = 14; // the time is over, and the taker tries to take what it lacks from the value
 
 const queueOf = (scene: Scene): number => scene.semaphores[0] as number;
 
@@ -139,8 +140,11 @@ export function wait(initial: number, timed = false, n = 1): Op {
           if (!leaves(scene, t, n)) {
             scene.set(t, PHASE, 0);
             to(LOOKING);
-          } else if (scene.get(t, STAGE) === 0) return true;
-          return this.next(scene, t);
+            return this.next(scene, t);
+          }
+          return triesLast(scene, t, n);
+        case LAST_TRY:
+          return hasMore(scene, t, n) ? through(scene, t, initial, n) : givesUp(scene, t);
         case LOOKING: {
           const got = scene.get(t, GOT);
           if (!look.next(scene, t)) return false;
@@ -183,16 +187,36 @@ function leave(scene: Scene, t: number, stage: number): false {
 
 /**
  * Takes up the answer of cancelWaiting. Returns false if the taker must look into the queue for permits that were
- * handed on. Otherwise the taker has left: STAGE is BACK if it must give back what it holds, and 0 if it holds nothing.
+ * handed on. Otherwise the taker has left.
  */
 function leaves(scene: Scene, t: number, n: number): boolean {
   const left = scene.result(t);
   const held = scene.get(t, LEAVES) >> 8;
   if (left < 0 || left + held > n) throw new Violation(`thread ${t} has ${held} of ${n}, and is to look for ${left}`);
   scene.set(t, LEAVES, left | (held << 8));
-  if (left > 0) return false;
-  scene.set(t, STAGE, held > 0 ? BACK : 0);
+  return left === 0;
+}
+
+/** Begins the last try of a taker that has left, for what it does not hold. */
+function triesLast(scene: Scene, t: number, n: number): false {
+  scene.set(t, STAGE, LAST_TRY);
+  scene.call(t, 'tryCountDown', queueOf(scene), n - (scene.get(t, LEAVES) >> 8));
+  return false;
+}
+
+/** Takes up the answer of the last try. Returns whether the taker has all that it wanted. */
+function hasMore(scene: Scene, t: number, n: number): boolean {
+  if (scene.result(t) !== ADMITTED) return false;
+  // The permits of the value count as handed on, since `through` counts all n as taken from the queue.
+  count(scene, t, HANDED, n - (scene.get(t, LEAVES) >> 8));
   return true;
+}
+
+/** After the last try: gives back what the taker holds. Returns true at the end. */
+function givesUp(scene: Scene, t: number): boolean {
+  if (scene.get(t, LEAVES) >> 8 === 0) return true;
+  scene.set(t, STAGE, BACK);
+  return givesBack(scene, t);
 }
 
 /**
@@ -357,8 +381,9 @@ function goesOn(scene: Scene, t: number, outcome: number, initial: number, then:
       scene.set(t, LEAVES, KINDS[LATER - outcome] as number);
       return leave(scene, t, LEAVING);
     case LEAVING:
-      if (!leaves(scene, t, n)) return looks();
-      return scene.get(t, STAGE) === 0 || givesBack(scene, t);
+      return leaves(scene, t, n) ? triesLast(scene, t, n) : looks();
+    case LAST_TRY:
+      return hasMore(scene, t, n) ? taken() : givesUp(scene, t);
     case LEAVING_CLOSED:
       if (wasHanded(scene, t, n)) return taken();
       scene.set(t, LEAVES, 0);
