@@ -18,7 +18,7 @@ const HASHES: readonly Hash[] = ['multiplier', 'paired', 'orbit', 'gray', 'mixed
  *
  * - `'multiplier'`: 17 times the ticket.
  * - `'paired'`: 17 times half the ticket, rounded down. So two tickets in a row share a slot and are woken together.
- * - `'orbit'`: 64 tickets in a row stay in one page of 64 slots, and the next 64 tickets go to the next page.
+ * - `'orbit'`: 64 tickets that begin a page of 64 slots stay in it, and the next 64 tickets go to the next page.
  * - `'gray'`: 17 times the Gray code of the ticket.
  * - `'mixed'`: the ticket times an odd number that differs from semaphore to semaphore. So two semaphores whose tickets
  *   rise in step do not collide again and again.

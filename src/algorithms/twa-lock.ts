@@ -7,12 +7,12 @@ import { given, type Handle, type Reference } from '../reference.js';
 import { reference } from '../shared-object.js';
 import { algorithmsOf } from './compiled.js';
 import { type Hash, hashed } from './hash.js';
-import { makeWithChains, prepareFor } from './listing.js';
+import { makeWithChains, prepareFor, type ThresholdOptions } from './listing.js';
 import { type LockOptions, SharedLock } from './lock.js';
 import { checkProperties, find, make, open } from './objects.js';
 
 /** The options of a new `TwaLock`. */
-export interface TwaLockOptions extends LockOptions {
+export interface TwaLockOptions extends LockOptions, Pick<ThresholdOptions, 'farParks'> {
   /** The LongTermThreshold, 0 to 2,147,483,647, as in a `TwaSemaphore`. Default 1. */
   readonly threshold?: number;
   /**
@@ -32,7 +32,7 @@ export interface TwaLockOptions extends LockOptions {
 export type TwaLockHandle = Handle<'TwaLock'>;
 
 const KIND = 'TwaLock';
-const DEFAULTS = { spin: 100, threshold: 1, names: ['hash', 'threshold', 'waiting'] };
+const DEFAULTS = { spin: 100, threshold: 1, names: ['hash', 'threshold', 'farParks', 'waiting'] };
 const WAYS = ['buckets', 'chains'] as const;
 
 /**

@@ -239,6 +239,10 @@ describe('TwaLock', () => {
     expect(() => new TwaLock({ hash: 'grey' as never })).toThrow('TwaLock: hash must be "multiplier" or ');
   });
 
+  it('refuses a farParks that is no boolean', () => {
+    expect(() => new TwaLock({ farParks: 1 as never })).toThrow('TwaLock: farParks must be true or false, got 1');
+  });
+
   describe.each(['multiplier', 'paired', 'orbit', 'gray', 'mixed'] as const)('hash %s', (hash) => {
     it.each(['buckets', 'chains'] as const)('its waiters stand in %s', async (waiting) => {
       const arena = new Arena();
@@ -255,6 +259,22 @@ describe('TwaLock', () => {
       expect(standing()).toEqual([0, 0]);
       lock.dispose();
     });
+  });
+
+  it.each(['buckets', 'chains'] as const)('a far waiter in %s parks, although the policy is spin', async (waiting) => {
+    const arena = new Arena();
+    const memory = new Memory(arena);
+    const lock = new TwaLock({ arena, waiting, policy: 'spin', farParks: true, threshold: 0 });
+    lock.lock();
+    const parked = member().run('pass-lock', { handle: lock.handle });
+    const isParked = () => memory.bucketWords('B_PARKED').some((count) => count > 0);
+    const isOnChain = () =>
+      memory.chainWords('C_HEAD').some((head) => head !== 0 && memory.word(head + at('E_GATE')) === at('PARKED'));
+    await until(() => isParked() || isOnChain(), 'it is parked');
+    lock.unlock();
+    await parked;
+    expect(lock.tryLock()).toBe(true);
+    lock.unlock();
   });
 
   it('borrows an element for chains, and none for buckets', () => {

@@ -403,6 +403,7 @@ function modelOf(line: Line): Model {
 }
 
 const WRAP = 2n ** 32n - 2n;
+const FAR_PARKS = constant('FAR_PARKS');
 
 export const models: readonly Model[] = (
   [
@@ -413,6 +414,8 @@ export const models: readonly Model[] = (
     { kind: 'twa', name: 'TwaLock 0 on chains', threshold: 0, chains: true },
     { kind: 'twa', name: 'TwaLock 1 on chains', threshold: 1, chains: true },
     { kind: 'twa', name: 'TwaLock 2 on chains', threshold: 2, chains: true },
+    { kind: 'twa', name: 'TwaLock 1, far parks', threshold: FAR_PARKS | 1 },
+    { kind: 'twa', name: 'TwaLock 1 on chains, far parks', threshold: FAR_PARKS | 1, chains: true },
     { kind: 'mcs', name: 'McsLock' },
     { kind: 'clh', name: 'ClhLock' },
     { kind: 'lifo', name: 'LifoLock' },
@@ -459,5 +462,8 @@ export const models: readonly Model[] = (
     { name: 'disposed of by two', program: 'L U | D | D' },
     { name: 'dispose and try', program: 'L U | Y U Y U | D' },
     ...(!ticketed(kind.kind) ? [] : [{ name: 'wrap', program: 'L U L U | L U L U', first: WRAP }]),
-  ].map((line) => modelOf({ ...kind, ...line, name: `${name}: ${line.name}` })),
+  ]
+    // If waiters park at once, far waiters do the same without this option.
+    .filter(({ spin = 0 }: { spin?: number }) => !name.endsWith('far parks') || spin !== 0)
+    .map((line) => modelOf({ ...kind, ...line, name: `${name}: ${line.name}` })),
 );
