@@ -34,6 +34,7 @@ describe('the semaphores of --paper, and those by name', () => {
     ['TwaSemaphore threshold 0', 0],
     ['TwaSemaphore threshold 2', 2],
     ['TwaSemaphore threshold 4', 4],
+    ['TwaSemaphore spin threshold 2', 2],
   ])('%s has the threshold %i', async (name, threshold) => {
     const { shared } = await joined(name);
     const { address } = shared as { address: number };
@@ -60,6 +61,8 @@ describe('the semaphores of --paper, and those by name', () => {
     ['TicketSemaphore spin', FOREVER, 0],
     ['TwaSemaphore spin', FOREVER, 0],
     ['TwaSemaphore spin near', FOREVER, FAR_PARKS],
+    ['TwaSemaphore spin threshold 0', FOREVER, 0],
+    ['TicketSemaphore spin delay 10', FOREVER, 0],
     ['TwaSemaphore far parks', 100, FAR_PARKS],
     ['ChainSemaphore spin near', FOREVER, FAR_PARKS],
     ['ChannelSemaphore spin', FOREVER, 0],

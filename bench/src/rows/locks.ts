@@ -231,6 +231,18 @@ function curves(name: string): Row[] {
   return [bare(lock), composite(name, 'wrapped'), composite(name, 'fractional')];
 }
 
+/** A `TwaLock` whose waiters stand on chains. */
+function onChains(name: string, options: { readonly policy?: 'spin' } = {}): Row {
+  const load = async () => {
+    const { TwaLock } = await algorithms();
+    return {
+      make: () => new TwaLock({ waiting: 'chains', ...options }),
+      from: (handle: never) => TwaLock.from(handle),
+    };
+  };
+  return bare(library(name, load, ({ make }) => make(), true));
+}
+
 export const LOCKS: readonly Row[] = [
   bare(
     library(
@@ -315,6 +327,8 @@ export const LOCKS_BY_NAME: readonly Row[] = [
   ...variants(`TtsLock${SPIN}`),
   ...curves(`TwaLock${SPIN}`),
   counterpart(`TwaLock${SPIN}`, 'twa-spin', 'twa-futex', ['--spin', SPINNING, '--far-spin', SPINNING]),
+  onChains('TwaLock chains'),
+  onChains(`TwaLock chains${SPIN}`, { policy: 'spin' }),
   ...curves(`ClhLock${SPIN}`),
   counterpart(`ClhLock${SPIN}`, 'clh-spin', 'clh-futex', ['--spin', SPINNING]),
 ];

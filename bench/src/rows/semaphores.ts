@@ -223,6 +223,8 @@ export const SEMAPHORES_BY_NAME: readonly Row[] = [
   semaphore('TwaSemaphore far parks', twa, { farParks: true }),
   semaphore('TwaSemaphore yield', twa, { policy: 'yield' }),
   semaphore('TicketSemaphore delay 10', ticket, { delay: 10 }),
+  semaphore('TicketSemaphore spin delay 10', ticket, { ...SPIN, delay: 10 }),
+  ...[0, 2, 4].map((threshold) => semaphore(`TwaSemaphore spin threshold ${threshold}`, twa, { ...SPIN, threshold })),
   semaphore('ChainSemaphore spin', chain, SPIN),
   semaphore('ChainSemaphore spin near', chain, SPIN_NEAR),
   semaphore('ChannelSemaphore spin', channel, SPIN),
