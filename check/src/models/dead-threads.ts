@@ -292,6 +292,26 @@ const keeper = (name: string, waits: boolean): Model => ({
   },
 });
 
+/** Two threads reap thread 0 at once. They have registered so often that their lives have the sign bit. */
+const late: Model = {
+  name: 'reaped at once: a holder, by threads whose lives have the sign bit',
+  programs: [[], [supervise()], [supervise()]],
+  arena: { objects: 1, elements: 8, buckets: 1, attached: 3 },
+  deaths: 1,
+  mortal: [0],
+  objects: (scene) => {
+    const s = scene.semaphore({ permits: 1, robust: true });
+    scene.callNow(0, 'acquireRobust', s, 1, scene.attachment(0, 0));
+    const { machine } = scene;
+    const life = ALIVE - 2 ** 31;
+    for (const t of [1, 2]) {
+      machine.hostStore32(recordOf(scene, t), life);
+      machine.set(t, globalIndex(machine.program, 'threads/myLife'), life);
+    }
+    scene.kill(0);
+  },
+};
+
 const model = (kind: string, line: Case, more: Partial<Line>): Model =>
   modelOf({
     permits: [0],
@@ -328,5 +348,6 @@ export const models: readonly Model[] = [
   meanwhile,
   keeper('a holder', false),
   keeper('a holder with a promise', true),
+  late,
   ...anywhere.map((line) => model('killed', line, {})),
 ];
