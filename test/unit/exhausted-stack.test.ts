@@ -5,7 +5,8 @@
  */
 import { Arena, Mutex, Semaphore, TimeoutError } from 'taketurns';
 import { Channel, number } from 'taketurns/channel';
-import { Barrier, RwLock, WaitGroup } from 'taketurns/sync';
+import { CountingSemaphore } from 'taketurns/p0514';
+import { Barrier, Condition, RwLock, WaitGroup } from 'taketurns/sync';
 import { describe, expect, it } from 'vitest';
 import { membershipOf } from '../support/membership.js';
 import { Memory } from '../support/memory.js';
@@ -232,7 +233,12 @@ interface Settling {
   check(): Promise<void>;
 }
 
-const releases = (isEntered: boolean, widths: readonly number[], robust: boolean) => async (): Promise<Settling> => {
+const releases = (
+  isEntered: boolean,
+  widths: readonly number[],
+  robust: boolean,
+  way: 'release' | 'add' = 'release',
+) => async (): Promise<Settling> => {
   const arena = new Arena();
   const sum = widths.reduce((all, n) => all + n);
   const s = new Semaphore(robust ? sum : 0, { arena, robust });
@@ -247,9 +253,9 @@ const releases = (isEntered: boolean, widths: readonly number[], robust: boolean
   ask();
   if (isEntered) await turn();
   return {
-    call: () => s.release(sum),
+    call: () => s[way](sum),
     async check() {
-      if (s.waiting > 0) s.release(sum);
+      if (s.waiting > 0) s[way](sum);
       await turn();
       expect([has, s.waiting, s.available]).toEqual([sum, 0, 0]);
       // The wait elements are sound: they serve again, and in the end none is left.
@@ -308,15 +314,61 @@ const unlocks = (isEntered: boolean) => async (): Promise<Settling> => {
   };
 };
 
+const signals = async (): Promise<Settling> => {
+  const s = new CountingSemaphore(0);
+  let has = 0;
+  for (let i = 0; i < 3; i++)
+    s.waitAsync().then(() => {
+      has++;
+    });
+  await turn();
+  return {
+    call: () => s.signal(3),
+    async check() {
+      if (has === 0) s.signal(3);
+      await turn();
+      expect([has, s.value]).toEqual([3, 0]);
+      s.signal();
+      expect([s.tryWait(), s.tryWait()]).toEqual([true, false]);
+    },
+  };
+};
+
+const notifies = async (): Promise<Settling> => {
+  const m = new Mutex();
+  const c = new Condition(m);
+  let has = 0;
+  for (let i = 0; i < 2; i++) {
+    m.lock();
+    c.waitAsync().then(() => {
+      has++;
+      m.unlock();
+    });
+  }
+  await turn();
+  return {
+    call: () => c.notify(2),
+    async check() {
+      if (c.waiting > 0) c.notify(2);
+      await turn();
+      await turn();
+      expect([has, c.waiting, m.waiting, m.locked]).toEqual([2, 0, 0, false]);
+    },
+  };
+};
+
 const settlings: Record<string, () => Promise<Settling>> = {
   'Semaphore.release': releases(false, [1], false),
   'Semaphore.release, of a promise that is entered': releases(true, [1], false),
   'Semaphore.release, of many promises': releases(true, [1, 1, 2, 2, 2, 1], false),
   'Semaphore.release, robust': releases(true, [1, 1, 2], true),
+  'Semaphore.add': releases(true, [1, 1, 2], false, 'add'),
   'Semaphore.cancelAll': cancels(false),
   'Semaphore.cancelAll, of promises that are entered': cancels(true),
   'Mutex.unlock': unlocks(false),
   'Mutex.unlock, of promises that are entered': unlocks(true),
+  'CountingSemaphore.signal': signals,
+  'Condition.notify': notifies,
 };
 
 describe('with an exhausted stack, a call that settles promises', () => {
@@ -375,6 +427,33 @@ describe('if an exception ends the call by which the head of a mutex takes the l
     await last;
     expect([mutex.locked, mutex.held, mutex.waiting]).toEqual([true, false, 0]);
     await next?.('mutex-unlock');
+    expect(mutex.tryLock()).toBe(true);
+    mutex.unlock();
+  });
+});
+
+describe('if an exception ends the call by which a promise that is the head of a mutex takes the lock', () => {
+  it('the promise has the lock before the next promise queues up', async () => {
+    const mutex = new Mutex();
+    mutex.lock();
+    const first = mutex.lockAsync();
+    const { core } = membershipOf(Arena.default);
+    const { reserveLock } = core;
+    core.reserveLock = (...given) => {
+      reserveLock(...given);
+      throw new RangeError('Maximum call stack size exceeded');
+    };
+    try {
+      expect(() => mutex.unlock()).toThrow('Maximum call stack');
+    } finally {
+      core.reserveLock = reserveLock;
+    }
+    const second = mutex.lockAsync();
+    await first;
+    expect([mutex.held, mutex.waiting]).toEqual([true, 1]);
+    mutex.unlock();
+    await second;
+    mutex.unlock();
     expect(mutex.tryLock()).toBe(true);
     mutex.unlock();
   });
