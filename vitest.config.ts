@@ -1,16 +1,32 @@
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 
 /** The built code of a folder, as Node loads it. */
 const built = (folder: string) => [
   { find: /^(\.\.\/)+src\//, replacement: fileURLToPath(new URL(`${folder}/dist/`, import.meta.url)) },
 ];
 
+/**
+ * Files that take long. `npm test` without the name of a file leaves them out, so that it ends in less than six minutes
+ * on two processors. `.ci/run` and `npm run test:whole` run all files.
+ */
+const LONG = [
+  'bench/test/channels.test.ts',
+  'check/test/{deadlocks,machine-core,published,simulate}.test.ts',
+  'processes/test/{bad-days-program,chaos,cluster,dead,drivers-disturbed,gives-up,half-open}.test.ts',
+  'processes/test/{local-chaos,stands-still,takeover,trouble}.test.ts',
+  'simulate/test/faults.test.ts',
+  'test/stress/**',
+  'test/unit/snippets.test.ts',
+];
+const isShort = process.env.npm_lifecycle_event === 'test' && process.argv.length === 3;
+
 export default defineConfig({
   test: {
     // Each file in a process of its own: on a main thread, as most users are, and with an arena of its own.
     pool: 'forks',
     testTimeout: 60_000,
+    exclude: isShort ? [...configDefaults.exclude, ...LONG] : configDefaults.exclude,
     projects: [
       {
         extends: true,
