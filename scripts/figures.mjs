@@ -21,7 +21,8 @@ const ROOT = new URL('../', import.meta.url);
  * page: the page with the table. drawings: where the drawings go, by the endings of their names. modules: the modules
  * whose code is measured. command: the arguments of the benchmark; rows: the rows that it measures, if not all. record:
  * the kept record of a measurement that another machine has made, in place of the command. columns: the columns of the
- * table; a figure without columns has no table.
+ * table; a figure without columns has no table. of: the figure whose measurement this figure shows as well, with the
+ * rows in `only`.
  */
 export const FIGURES = {
   locks: {
@@ -37,6 +38,22 @@ export const FIGURES = {
     modules: ['core', 'algorithms'],
     command: 'semaphores --threads 1,2,4,16,64 --runs 3 --seconds 0.7 --warm-up 50',
     columns: ['semaphore', 'pair', 'rates 2', 'rates 4', 'rates 16', 'rates 64', 'wait 64', 'release'],
+  },
+  order: {
+    page: 'docs/papers/p0514.md',
+    drawings: {},
+    modules: ['core', 'algorithms'],
+    of: 'semaphores',
+    only: [
+      'BinarySemaphore',
+      'CountingSemaphore',
+      'Semaphore',
+      'sem_t',
+      'std::counting_semaphore',
+      'atomicWait lock',
+      'AtomicSemaphore lock',
+    ],
+    columns: ['semaphore', 'pair', 'rate 16', 'fairness 16', 'rate 64', 'fairness 64'],
   },
   energy: {
     page: 'docs/papers/algorithms.md',
@@ -161,14 +178,14 @@ const COLUMNS = {
   ],
 };
 
-function tableOf({ rows, runs, probes, pairs, releases = [] }, columns) {
+function tableOf({ rows, runs, probes, pairs, releases = [] }, columns, names) {
   const cells = columns.map((column) => {
     const [kind, n] = column.split(' ');
     return COLUMNS[kind](Number(n));
   });
   const line = (texts) => `| ${texts.join(' | ')} |`;
   const lines = rows
-    .filter(({ only }) => only === undefined)
+    .filter(({ name, only }) => (names ? names.includes(name) : only === undefined))
     .map(({ name }) => {
       const of = (list) => list.filter(({ row }) => row === name);
       const row = {
@@ -228,7 +245,8 @@ async function measure(name) {
   const hashes = modules.map((module) => `${module}.wasm ${hashOf(module)}`).join(', ');
   const machine = `${cpus()[0].model.trim()}, ${cpus().length} processors, Node ${process.version}`;
   const day = new Date().toISOString().slice(0, 10);
-  put(name, json, `<!-- measured: ${name}, ${hashes}, ${machine}, ${day} -->`);
+  for (const [figure, { of = figure }] of Object.entries(FIGURES))
+    if (of === name) put(figure, json, `<!-- measured: ${figure}, ${hashes}, ${machine}, ${day} -->`);
 }
 
 /** Puts the table and the drawings of a kept record in its page again. Its line stays. */
@@ -240,10 +258,10 @@ function draw(name) {
 
 /** Puts the drawings of a figure in their places, and its table and its line in its page. */
 function put(name, json, line) {
-  const { page, drawings, columns } = FIGURES[name];
+  const { page, drawings, columns, only } = FIGURES[name];
   for (const [ending, drawing] of Object.entries(drawings))
     copyFileSync(new URL(`build/${name}${ending}.svg`, ROOT), new URL(drawing, ROOT));
-  const table = columns ? `\n\n${tableOf(JSON.parse(readFileSync(new URL(json, ROOT), 'utf8')), columns)}` : '';
+  const table = columns ? `\n\n${tableOf(JSON.parse(readFileSync(new URL(json, ROOT), 'utf8')), columns, only)}` : '';
   const at = new URL(page, ROOT);
   // The table, if there is one, comes after an empty line.
   const old = new RegExp(`${lineOf(name).source}${columns ? '(?:\\n\\n\\|(?:.*\\n\\|)*.*)?' : ''}`, 'm');
@@ -258,8 +276,8 @@ function put(name, json, line) {
 
 if (process.argv[1] === new URL(import.meta.url).pathname) {
   const [, , verb, name] = process.argv;
-  const { command, record } = FIGURES[name] ?? {};
-  if (verb === 'measure' && command) await measure(name);
+  const { record, of = name } = FIGURES[name] ?? {};
+  if (verb === 'measure' && FIGURES[of]?.command) await measure(of);
   else if (verb === 'draw' && record) draw(name);
   else if (verb === undefined) {
     for (const [name, { page }] of Object.entries(FIGURES)) {

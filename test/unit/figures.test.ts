@@ -5,14 +5,18 @@ import { changedSince, FIGURES, hashOf } from '../../scripts/figures.mjs';
 
 const root = new URL('../../', import.meta.url);
 type Name = keyof typeof FIGURES;
+/** A figure of `only` shows these rows of another figure's measurement. */
+type Figure = (typeof FIGURES)[Name] & { readonly only?: readonly string[] };
 const names = Object.keys(FIGURES) as Name[];
 
 describe.each(names)('the figure %s', (name) => {
-  const { page, drawings, modules } = FIGURES[name];
+  const { page, drawings, modules, only = [] } = FIGURES[name] as Figure;
 
   it('has its drawings, and a line in its page', () => {
     for (const drawing of Object.values(drawings)) expect(existsSync(new URL(drawing, root))).toBe(true);
-    expect(changedSince(name, readFileSync(new URL(page, root), 'utf8'))).toBeInstanceOf(Array);
+    const text = readFileSync(new URL(page, root), 'utf8');
+    expect(changedSince(name, text)).toBeInstanceOf(Array);
+    for (const row of only) expect(text).toContain(`| \`${row}\` |`);
   });
 
   it('is stale as soon as one of its modules is another', () => {
