@@ -233,44 +233,41 @@ interface Settling {
   check(): Promise<void>;
 }
 
-const releases = (
-  isEntered: boolean,
-  widths: readonly number[],
-  robust: boolean,
-  way: 'release' | 'add' = 'release',
-) => async (): Promise<Settling> => {
-  const arena = new Arena();
-  const sum = widths.reduce((all, n) => all + n);
-  const s = new Semaphore(robust ? sum : 0, { arena, robust });
-  if (robust) s.acquire(sum);
-  let has = 0;
-  const ask = () => {
-    for (const n of widths)
-      s.acquireAsync(n).then(() => {
-        has += n;
-      });
+const releases =
+  (isEntered: boolean, widths: readonly number[], robust: boolean, way: 'release' | 'add' = 'release') =>
+  async (): Promise<Settling> => {
+    const arena = new Arena();
+    const sum = widths.reduce((all, n) => all + n);
+    const s = new Semaphore(robust ? sum : 0, { arena, robust });
+    if (robust) s.acquire(sum);
+    let has = 0;
+    const ask = () => {
+      for (const n of widths)
+        s.acquireAsync(n).then(() => {
+          has += n;
+        });
+    };
+    ask();
+    if (isEntered) await turn();
+    return {
+      call: () => s[way](sum),
+      async check() {
+        if (s.waiting > 0) s[way](sum);
+        await turn();
+        expect([has, s.waiting, s.available]).toEqual([sum, 0, 0]);
+        // The wait elements are sound: they serve again, and in the end none is left.
+        ask();
+        expect(() => s.acquire({ timeout: 1 })).toThrow(TimeoutError);
+        ask();
+        s.release(sum);
+        await turn();
+        s.release(sum);
+        await turn();
+        expect([has, s.waiting, s.available]).toEqual([3 * sum, 0, 0]);
+        expect(new Memory(arena).standing).toEqual([]);
+      },
+    };
   };
-  ask();
-  if (isEntered) await turn();
-  return {
-    call: () => s[way](sum),
-    async check() {
-      if (s.waiting > 0) s[way](sum);
-      await turn();
-      expect([has, s.waiting, s.available]).toEqual([sum, 0, 0]);
-      // The wait elements are sound: they serve again, and in the end none is left.
-      ask();
-      expect(() => s.acquire({ timeout: 1 })).toThrow(TimeoutError);
-      ask();
-      s.release(sum);
-      await turn();
-      s.release(sum);
-      await turn();
-      expect([has, s.waiting, s.available]).toEqual([3 * sum, 0, 0]);
-      expect(new Memory(arena).standing).toEqual([]);
-    },
-  };
-};
 
 const cancels = (isEntered: boolean) => async (): Promise<Settling> => {
   const arena = new Arena();
