@@ -9,8 +9,9 @@
  *              shut in DRAINS and WRITES: readers stand in the queue `readers`, and come in when the gate opens
  *
  * Those who want the turn stand in a queue, first come, first served. When its turn comes, a writer shuts the gate at
- * once. So a reader waits for one writer at most, because all waiting readers come in when the gate opens; and a writer
- * waits only for those who came before it, because no reader comes in while it drains.
+ * once. So a reader waits for one writer at most, because all waiting readers come in when the gate opens. A writer waits
+ * only for those who came before it, and for those who read `within` one of them: no other reader comes in while it
+ * drains. To refuse those would be a deadlock, so readings that always overlap by `within` keep a writer out.
  */
 import { badType, checkInteger } from '../common-errors.js';
 import type { WaitOptions } from '../options.js';
@@ -75,7 +76,8 @@ const WRITES = 3;
 /**
  * A lock for many readers or one writer. The lock is phase-fair: a reader waits for one writer at most, however many
  * writers queue. Writers are first come, first served. A reader waits for a writer that is in, and for a writer that
- * waits until the present readers have left.
+ * waits until the present readers have left. No reader comes in while a writer waits so, but for one that reads `within`
+ * a present reader.
  *
  * Source: the phases are those of PF-T in Brandenburg and Anderson, Spin-Based Reader-Writer Synchronization for
  * Multiprocessor Real-Time Systems (2010).
@@ -137,15 +139,14 @@ export class RwLock extends QueueObject {
   }
 
   /**
-   * Locks for reading, unless a writer is in or waits until readers have left. While another task of this thread reads,
-   * it always locks. Never blocks.
+   * Locks for reading, unless a writer is in or waits until readers have left. Never blocks.
    * @returns whether it has locked.
    * @throws {DisposedError} if the lock has been disposed of.
    * @example if (lock.tryLockRead()) lock.unlockRead();
    */
   tryLockRead(): boolean {
     this[checkOpen]();
-    const isIn = this.#reads > 0 || !this.writing;
+    const isIn = !this.writing;
     if (isIn) this.#reads++;
     return isIn;
   }

@@ -430,6 +430,22 @@ describe('a guard', () => {
   });
 });
 
+it('readings that overlap by a try, or by a promise without within, keep no writer out', async () => {
+  const lock = new RwLock();
+  const held = await lock.readAsync();
+  const written = lock.writeAsync();
+  expect([lock.tryRead(), lock.tryLockRead()]).toEqual([undefined, false]);
+  const next = lock.readAsync();
+  // One within the reading does not wait for the writer, which waits for it.
+  const within = await lock.readAsync({ within: held });
+  held.unlock();
+  expect([lock.tryRead(), lock.readers, lock.writing]).toEqual([undefined, 1, true]);
+  within.unlock();
+  (await written).unlock();
+  (await next).unlock();
+  expect([lock.readers, lock.writing, lock.waiting]).toEqual([0, false, 0]);
+});
+
 describe('a callback of the user that calls the object', () => {
   it('an action of a barrier whose calls belong to the next round', async () => {
     const answers: unknown[] = [];

@@ -4,7 +4,7 @@
  *
  *     r  locks for reading
  *     s  locks for reading, with a time-out that may pass in each sleep
- *     y  tries to lock for reading
+ *     y  tries to lock for reading, also while the thread reads
  *     u  unlocks, if the thread reads
  *     w  locks for writing: takes the turn, shuts the gate, and waits until the readers are gone
  *     t  locks for writing, with a time-out that may pass in each sleep
@@ -52,6 +52,7 @@ const O_DRAIN = constant('O_DRAIN');
 const T_PLACES = constant('T_PLACES');
 const SHUT = constant('GATE_SHUT');
 const OWNER_DIED = constant('OWNER_DIED');
+const NO_STAMP = constant('NO_STAMP');
 const MOVE = constant('MOVE');
 /** Where the two words begin that writers write together (`m`) and readers read by a stamp (`S`). */
 const DATA = constant('M_PACE');
@@ -141,6 +142,7 @@ const LATE = 3;
 const GAVE_UP = 4;
 const FOUND = 5;
 const ENDS_WAIT = 6;
+const LOOKED = 7;
 
 function read(lock: number, how: 'for ever' | 'for a time' | 'try'): Op {
   const timed = how === 'for a time';
@@ -166,6 +168,10 @@ function read(lock: number, how: 'for ever' | 'for a time' | 'try'): Op {
     `read, ${how}`,
     (scene, t, _, go) => {
       const reads = scene.get(t, READS + of(lock));
+      if (reads > 0 && how === 'try') {
+        scene.call(t, 'stampOf', at(scene, lock));
+        return go(LOOKED);
+      }
       if (reads > 0) {
         scene.set(t, READS + of(lock), reads + 1);
         return true;
@@ -205,6 +211,11 @@ function read(lock: number, how: 'for ever' | 'for a time' | 'try'): Op {
       const waiting = scene.get(t, WAITS + of(lock));
       scene.set(t, WAITS + of(lock), 0);
       readsNow(scene, t, lock, waiting + 1, answer);
+      return true;
+    },
+    // A thread that reads may not read once more by a try while the gate is shut.
+    (scene, t, answer) => {
+      if (answer !== NO_STAMP) scene.set(t, READS + of(lock), scene.get(t, READS + of(lock)) + 1);
       return true;
     },
   );
@@ -587,6 +598,7 @@ export const models: readonly Model[] = [
   lock('tries among others', 'y u | v o | w o'),
   lock('a reader among tries', 'r u | v o v o'),
   lock('a writer among tries', 'y u y u | w o'),
+  lock('tries that overlap', 'r y u u | w o'),
   lock('update beside a reader', 'p g o | r u'),
   lock('update beside two readers', 'p g o | r u | r u'),
   lock('two updates', 'p g o | p g o'),

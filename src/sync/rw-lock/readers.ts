@@ -5,6 +5,10 @@
  *     lockReading, lockReadingAsync ──► begun: reads at once
  *                                  └──► a writer is in: wait for the end of its phase ──► endWait: reads
  *
+ * While a thread reads, what else may it read beside a writer that waits for it? A blocking call may, because it would
+ * wait for itself otherwise, and a promise may that names the guard `within` which it reads. So a thread whose blocking
+ * calls always overlap keeps the writer out. Other promises wait for the writer, and a call that tries is refused.
+ *
  * A blocked call and the promises of its thread wait for the end of the same phase, in one place of the thread. When
  * the first of them finds that the phase is over, all of them become readers at once (`endWait`). So no writer comes
  * between two of them.
@@ -20,14 +24,15 @@ import { checkWaitAsync } from '../../runtime/wait-async.js';
 import { disposedError, reference } from '../../shared-object.js';
 import { type HeldRead, lockOf } from '../held-rw.js';
 import { type Ended, PhaseObject } from '../phase-object.js';
-import { DRAINS, guardedBy, NOTHING, READING, type Side, sideOf } from './side.js';
+import { DRAINS, guardedBy, isGateShut, NOTHING, READING, type Side, sideOf } from './side.js';
 
 /** How long a promise may take to lock for reading, and within which guard it reads. */
 export interface ReadOptions extends WaitOptions {
   /**
    * A guard of the same lock that this thread holds. The promise then reads at once, even if a writer waits. Give the
    * guard if the code that unlocks it waits for the promise. Without it, the promise may wait for a writer and the
-   * writer for the guard, which is a deadlock.
+   * writer for the guard, which is a deadlock. A writer that waits for the guard waits for this reading too, so do not
+   * let such readings overlap for ever.
    */
   readonly within?: HeldRead;
 }
@@ -68,7 +73,8 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
   protected lockReading(method: string, options: WaitOptions | undefined, tries: boolean): boolean | undefined {
     const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.${method}`, options);
     const side = this.readySide();
-    if (side.reads > 0) return this.#readAgain();
+    // A call that waited here would wait for itself: the writer waits for this thread. A call that tries does not wait.
+    if (side.reads > 0) return tries && isGateShut(this.sync, this.at) ? undefined : this.#readAgain();
     if (side.turn >= DRAINS && !tries) throw new Error(`${KIND}.${method}: ${SELF_WRITES}`);
     side.acts = READING;
     return this.goOnReading(timeout, tries);

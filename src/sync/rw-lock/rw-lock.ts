@@ -69,8 +69,9 @@ export interface RwLockState {
  * writers queue. Writers are first come, first served. A reader waits for a writer that is in, and for a writer that
  * waits until the present readers have left. Blocked threads and promises wait together.
  *
- * Threads hold the lock, and not tasks or guards. A thread that reads may lock for reading again, even while a writer
- * waits. When a thread ends or dies (`Arena.watch`) as a reader, its reading ends too. When a thread dies as a writer,
+ * Threads hold the lock, and not tasks or guards. A thread that reads may lock for reading again by a call that blocks,
+ * even while a writer waits, and the writer then waits for that reading too. So a thread must not let such readings
+ * overlap for ever. When a thread ends or dies (`Arena.watch`) as a reader, its reading ends too. When a thread dies as a writer,
  * the threads that lock later learn of its death (`onOwnerDied`). A thread reads at most 8 locks at a time.
  *
  * Source: the phases are those of PF-T in Brandenburg and Anderson, Spin-Based Reader-Writer Synchronization for
@@ -136,7 +137,8 @@ export class RwLock extends WritersHalf {
 
   /**
    * Locks for reading, and blocks the thread until no writer is in. A thread that reads already is let in at once, even
-   * while a writer waits: otherwise the thread would wait for itself. The call returns no guard. If it stands after
+   * while a writer waits: otherwise the thread would wait for itself. The writer then waits for this reading too. The
+   * call returns no guard. If it stands after
    * `using` by mistake, `using` throws a TypeError, and the thread goes on reading. `read` returns a guard.
    * @param options a time-out and a signal; without them the call may take for ever.
    * @throws {TimeoutError} when the time-out has passed. The thread does not read.
@@ -167,8 +169,8 @@ export class RwLock extends WritersHalf {
   }
 
   /**
-   * Locks for reading, unless a writer is in or waits until readers have left. A thread that reads already is always
-   * let in. Never blocks.
+   * Locks for reading, unless a writer is in or waits until readers have left. This holds for a thread that reads
+   * already, too. Never blocks.
    * @returns whether the thread has locked.
    * @throws {ArenaFullError} if the thread reads 8 other locks.
    * @throws the error that `onOwnerDied` throws; then the thread does not read.

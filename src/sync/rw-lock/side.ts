@@ -2,7 +2,8 @@
  * A side is what one thread does with one lock. All library objects and promises of the thread share the side of the
  * lock, whichever copy of the library made them. The core knows only a part of the side: the thread's place says
  * whether the thread reads or waits to read, and the queue says whether the thread has the turn. The side counts how
- * often the thread reads. So a thread that reads can read again without access to shared memory.
+ * often the thread reads. So a thread that reads can read again without access to shared memory, but for a call that
+ * only tries: that call is refused if the gate is shut.
  *
  * A side consists of two state machines, reading and the turn. The methods of this class move a machine from one state
  * to another. `reads` counts the calls and promises that read now. `waits` counts the promises that wait for the end of
