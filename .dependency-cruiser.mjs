@@ -140,10 +140,10 @@ const src = [
   ),
   only(
     'src-tasks-alone',
-    'taketurns/tasks is for engines without WebAssembly and shared memory: it shares only the errors, the order of keys, and types.',
+    'taketurns/tasks is for engines without WebAssembly and shared memory: it shares only the errors, `limit`, the order of keys, and types.',
     '^src/tasks/',
     '^(src|dist)/',
-    ['^src/(common-errors|keys|options)[.]ts$'],
+    ['^src/(common-errors|keys|limiting|options)[.]ts$'],
   ),
   forbid(
     'src-tasks-types',

@@ -142,6 +142,23 @@ export function checkMilliseconds(what: string, name: string, value: number): nu
   throw bad('number', `${what}: ${name}`, `from 0 to ${LONGEST} milliseconds or Infinity`, value);
 }
 
+/** @internal How long a wait may take, before anything of it is checked. */
+export interface Wait {
+  readonly timeout?: number | undefined;
+  readonly signal?: unknown;
+}
+
+const WAIT_OPTIONS = ['timeout', 'signal'];
+
+/** @internal Checks the options of a wait, and returns its time-out. */
+export function checkWait(what: string, options: Wait, names: readonly string[] = WAIT_OPTIONS): number {
+  checkOptions(what, options, names);
+  const { timeout = Infinity, signal } = options;
+  checkMilliseconds(what, 'timeout', timeout);
+  checkSignal(what, signal);
+  return timeout;
+}
+
 /** @internal Checks the signal of a request, if it has one. The library uses these three properties, and the reason. */
 export function checkSignal(what: string, signal: unknown): void {
   if (signal === undefined) return;

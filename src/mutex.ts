@@ -20,6 +20,7 @@ import {
 import { CancelledError, mayNotBlock, noRoom } from './errors.js';
 import { type HeldLock, LockGuard } from './held-lock.js';
 import { NO_LOCK, told } from './held-permits.js';
+import { limited } from './limiting.js';
 import { full, NESTED, notOwner, ofItself, refuse, wanted } from './mutex-errors.js';
 import { type MutexOptions, properties } from './mutex-options.js';
 import { cancelling, headOf, type Leaving, waitInQueue } from './mutex-queue.js';
@@ -476,6 +477,22 @@ export class Mutex extends SharedObject<typeof KIND> {
    */
   runExclusive<T>(run: () => T | PromiseLike<T>, options?: WaitOptions): Promise<T> {
     return runHolding(KIND, this.#shared, () => this.holdAsync(options), run);
+  }
+
+  /**
+   * Returns a function that calls `run` by `runExclusive`, and passes its arguments and `this` on to `run`. So the calls
+   * of `run` exclude one another and all else that locks the mutex, in the order of the calls. `cancelAll` and the
+   * signal end the calls that still wait. Never blocks the thread.
+   *
+   *     const deposit = mutex.limit(async (sum: number) => save(sum), { timeout: 1000 });
+   * @param options a time-out and a signal for the wait of each call. They do not end a call that runs.
+   * @throws {RangeError | TypeError} for a bad option, or if `run` is not a function.
+   */
+  limit<This, Arguments extends unknown[], T>(
+    run: (this: This, ...args: Arguments) => T,
+    options?: WaitOptions,
+  ): (this: This, ...args: Arguments) => Promise<Awaited<T>> {
+    return limited(KIND, run, options, (call, wait) => this.runExclusive(call, wait));
   }
 
   /**

@@ -5,7 +5,7 @@
 
 import type { Kind } from './border/kinds.js';
 import { LIMIT } from './border/numbers.js';
-import { checkChoice, checkInteger, checkMilliseconds, checkOptions, checkSignal, checkType } from './errors.js';
+import { checkChoice, checkInteger, checkOptions, checkType, checkWait } from './errors.js';
 import { reasonOf } from './runtime/cancellation.js';
 import { MOST_POLLS } from './runtime/numbers.js';
 
@@ -46,17 +46,13 @@ export interface WaitOptions {
   readonly signal?: Signal;
 }
 
-const WAIT_OPTIONS = ['timeout', 'signal'];
-
 /**
  * @internal
  * Checks the options of a request, and returns its time-out. Throws the reason of a signal that is aborted already.
  */
-export function checkWaitOptions(what: string, options: WaitOptions, names = WAIT_OPTIONS): number {
-  checkOptions(what, options, names);
-  const { timeout = Infinity, signal } = options;
-  checkMilliseconds(what, 'timeout', timeout);
-  checkSignal(what, signal);
+export function checkWaitOptions(what: string, options: WaitOptions, names?: readonly string[]): number {
+  const timeout = checkWait(what, options, names);
+  const { signal } = options;
   if (signal?.aborted) throw reasonOf(signal);
   return timeout;
 }

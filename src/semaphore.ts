@@ -17,8 +17,9 @@ import {
   REFUSED,
   TIMED_OUT,
 } from './border/numbers.js';
-import { CancelledError, checkType, noRoom } from './errors.js';
+import { CancelledError, noRoom } from './errors.js';
 import { type HeldPermits, NO_PERMITS, PermitsGuard, told } from './held-permits.js';
+import { limited } from './limiting.js';
 import { checkWaitOptions, isOptions, type WaitOptions } from './options.js';
 import { tellOwnerDied } from './owner-deaths.js';
 import { find, type Handle, make, open, Reference } from './reference.js';
@@ -458,20 +459,31 @@ export class Semaphore extends SemaphoreCounts {
    * Returns a function that calls `run` by `runExclusive`, and passes its arguments and `this` on to `run`. So in all
    * threads together, at most as many calls of `run` are under way at a time as the permits allow. `limit` and the
    * returned function never block the thread.
-   * @param permits those that each call takes, 1 (the default) to `max`.
-   * @throws {RangeError | TypeError} for a bad number, or if `run` is not a function.
+   * @param permits those that each call takes, 1 (the default) to `max`. The options may stand in its
+   * place.
+   * @param options a time-out and a signal for the wait of each call. They do not end a call that runs. `cancelAll` also
+   * ends the calls that still wait.
+   * @throws {RangeError | TypeError} for a bad number or option, or if `run` is not a function.
    * @example const get = pool.limit((address: string) => fetch(address));
    */
   limit<This, Arguments extends unknown[], T>(
     run: (this: This, ...args: Arguments) => T,
-    permits = 1,
+    permits?: number,
+    options?: WaitOptions,
+  ): (this: This, ...args: Arguments) => Promise<Awaited<T>>;
+  limit<This, Arguments extends unknown[], T>(
+    run: (this: This, ...args: Arguments) => T,
+    options: WaitOptions,
+  ): (this: This, ...args: Arguments) => Promise<Awaited<T>>;
+  limit<This, Arguments extends unknown[], T>(
+    run: (this: This, ...args: Arguments) => T,
+    permits: number | WaitOptions = 1,
+    options?: WaitOptions,
   ): (this: This, ...args: Arguments) => Promise<Awaited<T>> {
-    checkType('Semaphore.limit: run', run, 'function', 'a function');
+    if (isOptions(permits, options)) return this.limit(run, 1, permits);
+    const get = limited(KIND, run, options, (call, wait) => this.runExclusive(call, permits, wait));
     checkPermits('limit', permits, this.max);
-    const exclusively = (call: () => unknown) => this.runExclusive(call, permits) as Promise<Awaited<T>>;
-    return function (...args) {
-      return exclusively(() => run.apply(this, args));
-    };
+    return get;
   }
 
   /** @internal */

@@ -1,6 +1,6 @@
 /**
- * Writes the files of src/ that are not in git: common-errors.ts, a copy of the file of `taketurns`; turn.lua, the parts of the
- * script joined (turn/turn.lua is the frame); turn-source.ts, the script without its comments and with short names, and
+ * Writes the files of src/ that are not in git: common-errors.ts and limiting.ts, copies of files of
+ * `taketurns`; turn.lua, the parts of the script joined (turn/turn.lua is the frame); turn-source.ts, the script without its comments and with short names, and
  * its SHA-1; and local/thread-source.ts, the program of a broker's thread in one text.
  *
  * A name stands for itself wherever it is written: all locals that are called alike get one short name. So the scopes
@@ -13,11 +13,13 @@ import { fileURLToPath } from 'node:url';
 import luaparse from 'luaparse';
 import { rolldown } from 'rolldown';
 
-const common = readFileSync(new URL('../../src/common-errors.ts', import.meta.url), 'utf8');
-writeFileSync(
-  new URL('../src/common-errors.ts', import.meta.url),
-  `// Copied by scripts/embed.mjs from src/common-errors.ts of taketurns.\n${common}`,
-);
+for (const name of ['common-errors.ts', 'limiting.ts']) {
+  const common = readFileSync(new URL(`../../src/${name}`, import.meta.url), 'utf8');
+  writeFileSync(
+    new URL(`../src/${name}`, import.meta.url),
+    `// Copied by scripts/embed.mjs from src/${name} of taketurns.\n${common}`,
+  );
+}
 
 const PARTS = new URL('../src/turn/', import.meta.url);
 const out = new URL('../src/turn-source.ts', import.meta.url);

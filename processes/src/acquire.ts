@@ -7,7 +7,7 @@
  */
 import { whenAborted } from './abort.js';
 import type { Timer } from './clock.js';
-import { checkMilliseconds, checkOptions, checkSignal, TimeoutError } from './errors.js';
+import { checkWait as checkWaitOptions, TimeoutError } from './errors.js';
 import type { GuardClass, Held } from './hold.js';
 import { KINDS, type SharedObject } from './object.js';
 import type { Request } from './request.js';
@@ -42,10 +42,7 @@ export const isTimeoutOf = (options: WaitOptions, error: unknown): boolean => ti
 
 /** Checks the options of a wait. */
 export function checkWait(what: string, options: WaitOptions): { timeout: number; signal: AbortSignal | undefined } {
-  checkOptions(what, options, ['timeout', 'signal']);
-  const { timeout = Infinity, signal } = options;
-  checkSignal(what, signal);
-  return { timeout: checkMilliseconds(what, 'timeout', timeout), signal };
+  return { timeout: checkWaitOptions(what, options), signal: options.signal };
 }
 
 /** The reason of an aborted signal. */

@@ -2,10 +2,12 @@
  * A mutex of a space. A process that holds the mutex passes it on to its own waiters without the server, so waiters of
  * other processes are overtaken, but each at most `bypass` times.
  */
+
 import type { WaitOptions } from './acquire.js';
 import { checkType } from './errors.js';
 import { ask, askAtOnce, during, Handle } from './handle.js';
 import { HeldLock } from './hold.js';
+import { limited } from './limiting.js';
 
 /**
  * A mutex that all processes of a space share. No waiter is overtaken more than `bypass` times. `Space.mutex` opens it.
@@ -47,6 +49,22 @@ export class Mutex extends Handle {
   async runExclusive<T>(run: (held: HeldLock) => T | PromiseLike<T>, options?: WaitOptions): Promise<T> {
     checkType('Mutex.runExclusive: run', run, 'function', 'a function');
     return this[during](this[ask]('runExclusive', 1, HeldLock, options), run);
+  }
+
+  /**
+   * Returns a function that calls `run` by `runExclusive`, and passes its arguments and `this` on to `run`. So the calls
+   * of `run` exclude one another and all else that locks the mutex. `cancelAll` and the
+   * signal end the calls that still wait. Never blocks the thread.
+   *
+   *     const deposit = mutex.limit(async (sum: number) => save(sum), { timeout: 1000 });
+   * @param options a time-out and a signal for the wait of each call. They do not end a call that runs.
+   * @throws {RangeError | TypeError} for a bad option, or if `run` is not a function.
+   */
+  limit<This, Arguments extends unknown[], T>(
+    run: (this: This, ...args: Arguments) => T,
+    options?: WaitOptions,
+  ): (this: This, ...args: Arguments) => Promise<Awaited<T>> {
+    return limited('Mutex', run, options, (call, wait) => this.runExclusive(call, wait));
   }
 
   /** `Mutex`. */

@@ -1,8 +1,10 @@
 /** A counting semaphore of a space: first come, first served, by the order in which requests reach the server. */
+
 import type { WaitOptions } from './acquire.js';
 import { checkInteger, checkType } from './errors.js';
 import { ask, askAtOnce, during, Handle } from './handle.js';
 import { HeldPermits } from './hold.js';
+import { limited } from './limiting.js';
 import { disposed, MOST_PERMITS } from './object.js';
 import * as wire from './wire.js';
 
@@ -89,20 +91,32 @@ export class Semaphore extends Handle {
   /**
    * Makes a function from `run` that waits for permits, calls `run` and gives the permits back. So all processes
    * together run only as many calls at a time as the permits allow. Never blocks the thread.
-   * @param permits how many permits each call takes, 1 (the default) to `max`.
+   * @param permits how many permits each call takes, 1 (the default) to `max`. The options may stand in its
+   * place.
+   * @param options a time-out and a signal for the wait of each call. They do not end a call that runs. `cancelAll` also
+   * ends the calls that still wait.
    * @throws {RangeError | TypeError} for a bad argument.
    * @example const get = pool.limit((address: string) => fetch(address));
    */
   limit<This, Arguments extends unknown[], T>(
     run: (this: This, ...args: Arguments) => T,
-    permits = 1,
+    permits?: number,
+    options?: WaitOptions,
+  ): (this: This, ...args: Arguments) => Promise<Awaited<T>>;
+  limit<This, Arguments extends unknown[], T>(
+    run: (this: This, ...args: Arguments) => T,
+    options: WaitOptions,
+  ): (this: This, ...args: Arguments) => Promise<Awaited<T>>;
+  limit<This, Arguments extends unknown[], T>(
+    run: (this: This, ...args: Arguments) => T,
+    permits: number | WaitOptions = 1,
+    options?: WaitOptions,
   ): (this: This, ...args: Arguments) => Promise<Awaited<T>> {
-    checkType('Semaphore.limit: run', run, 'function', 'a function');
+    // The options may stand in the place of the number.
+    if (typeof permits === 'object' && permits !== null && options === undefined) return this.limit(run, 1, permits);
+    const get = limited('Semaphore', run, options, (call, wait) => this.runExclusive(call, permits as number, wait));
     this.#permits('limit', permits);
-    const exclusively = (call: () => unknown) => this.runExclusive(call, permits) as Promise<Awaited<T>>;
-    return function (...args) {
-      return exclusively(() => run.apply(this, args));
-    };
+    return get;
   }
 
   /**

@@ -1,5 +1,5 @@
 import { TimeoutError as TimeoutErrorOfTaketurns } from 'taketurns';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { CancelledError, DisposedError, LeaseLostError, TimeoutError } from '../src/errors.js';
 import { onForms } from './forms.js';
 import { noting, onServers, sleep, until } from './setting.js';
@@ -199,6 +199,39 @@ onForms('objects', ({ join, cut, forget, known }) => {
     const double = semaphore.limit(async (x: number) => 2 * x, 2);
     expect(await Promise.all([1, 2, 3].map(double))).toEqual([2, 4, 6]);
     expect(() => semaphore.limit(double, 3)).toThrow('Semaphore.limit: permits must be an integer from 1 to 2, got 3');
+  });
+
+  test('limit of a mutex and of a semaphore: a time-out, a signal and cancelAll end the waits of its calls', async () => {
+    const space = await join();
+    const mutex = await space.mutex('m');
+    const pool = await space.semaphore('db', 2);
+    const ways = [
+      { what: 'Mutex', taken: () => mutex.holdAsync(), limit: mutex.limit.bind(mutex), object: mutex },
+      { what: 'Semaphore', taken: () => pool.holdAsync(2), limit: pool.limit.bind(pool), object: pool },
+    ];
+    for (const { what, taken, limit, object } of ways) {
+      const held = await taken();
+      const run = vi.fn(async (n: number) => 2 * n);
+      await expect(limit(run, { timeout: 1 })(1)).rejects.toThrow(TimeoutError);
+      await expect(limit(run, { signal: AbortSignal.abort('over') })(1)).rejects.toBe('over');
+      const controller = new AbortController();
+      const aborted = limit(run, { signal: controller.signal })(1);
+      controller.abort(new Error('the server shuts down'));
+      await expect(aborted).rejects.toThrow('the server shuts down');
+      const cancelled = limit(run)(1);
+      await until(async () => (await object.inspect())?.waiting === 1);
+      await Promise.all([expect(cancelled).rejects.toThrow(CancelledError), object.cancelAll()]);
+      expect(run).not.toHaveBeenCalled();
+      const call = limit(run, { timeout: 60_000 })(4);
+      await held[Symbol.asyncDispose]();
+      expect(await call).toBe(8);
+      expect(() => limit(run, { timeout: -1 })).toThrow(`${what}.limit: timeout must be from 0 to`);
+      expect(() => limit(run, { timeOut: 5 } as never)).toThrow(
+        `${what}.limit: options must be of { timeout, signal }`,
+      );
+      expect(() => limit(5 as never)).toThrow(`${what}.limit: run must be a function, got 5`);
+    }
+    expect(await pool.limit(async () => (await pool.inspect())?.free, 2, { timeout: 60_000 })()).toBe(0);
   });
 
   test('a mutex is passed on within a process, at most bypass times past a waiter', async () => {

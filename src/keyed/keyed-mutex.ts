@@ -1,9 +1,11 @@
 /** KeyedMutex is a mutex for each key: a table of keyed.ts with one permit a key. */
+
 import type { Arena } from '../arena.js';
 import { KIND_KEYED_MUTEX } from '../border/numbers.js';
-import { checkOptions, checkType } from '../errors.js';
+import { checkOptions } from '../errors.js';
 import { type HeldLock, LockGuard } from '../held-lock.js';
 import type { Key } from '../keys.js';
+import { limited } from '../limiting.js';
 import { budget, PARKING, type ParkingOptions, type Properties, USUAL, type WaitOptions } from '../options.js';
 import { find, given, type Handle, make, open } from '../reference.js';
 import { ADAPTIVE } from '../runtime/numbers.js';
@@ -146,16 +148,16 @@ export class KeyedMutex extends Keyed<typeof KIND> {
    *
    *     const save = accounts.limit(async (id: string, balance: number) => {});
    *     await Promise.all([save('Ann', 1), save('Ann', 2), save('Bob', 3)]); // the two of Ann one after the other
+   * @param options a time-out and a signal for the wait of each call. They do not end a call that runs. `cancelAll` also
+   * ends the calls that still wait.
    * @throws {TypeError} if `run` is not a function.
+   * @throws {RangeError | TypeError} for a bad option.
    */
   limit<This, K extends Key, Arguments extends unknown[], T>(
     run: (this: This, key: K, ...args: Arguments) => T,
+    options?: WaitOptions,
   ): (this: This, key: K, ...args: Arguments) => Promise<Awaited<T>> {
-    checkType('KeyedMutex.limit: run', run, 'function', 'a function');
-    const exclusively = (key: Key, call: () => unknown) => this.runExclusive(key, call) as Promise<Awaited<T>>;
-    return function (key, ...args) {
-      return exclusively(key, () => run.call(this, key, ...args));
-    };
+    return limited(KIND, run, options, (call, wait, [key]) => this.runExclusive(key, call, wait));
   }
 }
 

@@ -1,9 +1,11 @@
 /** KeyedSemaphore is a semaphore for each key: a table of keyed.ts with n permits a key. */
+
 import type { Arena } from '../arena.js';
 import { KIND_KEYED_SEMAPHORE, LIMIT } from '../border/numbers.js';
-import { checkInteger, checkOptions, checkType } from '../errors.js';
+import { checkInteger, checkOptions } from '../errors.js';
 import { giveBack, type HeldPermits, PermitsGuard, type Releasable } from '../held-permits.js';
 import type { Key } from '../keys.js';
+import { limited } from '../limiting.js';
 import {
   budget,
   isOptions,
@@ -184,20 +186,31 @@ export class KeyedSemaphore extends Keyed<typeof KIND> {
    * argument of each call is the key. Never blocks.
    *
    *     const get = hosts.limit(async (host: string, path: string) => fetch(`https://${host}${path}`));
-   * @param permits those that each call takes, 1 (the default) to `permits` of the constructor.
+   * @param permits those that each call takes, 1 (the default) to `permits` of the constructor. The options may stand in its
+   * place.
+   * @param options a time-out and a signal for the wait of each call. They do not end a call that runs. `cancelAll` also
+   * ends the calls that still wait.
    * @throws {TypeError} if `run` is not a function.
-   * @throws {RangeError | TypeError} for a bad number.
+   * @throws {RangeError | TypeError} for a bad number or option.
    */
   limit<This, K extends Key, Arguments extends unknown[], T>(
     run: (this: This, key: K, ...args: Arguments) => T,
-    permits = 1,
+    permits?: number,
+    options?: WaitOptions,
+  ): (this: This, key: K, ...args: Arguments) => Promise<Awaited<T>>;
+  limit<This, K extends Key, Arguments extends unknown[], T>(
+    run: (this: This, key: K, ...args: Arguments) => T,
+    options: WaitOptions,
+  ): (this: This, key: K, ...args: Arguments) => Promise<Awaited<T>>;
+  limit<This, K extends Key, Arguments extends unknown[], T>(
+    run: (this: This, key: K, ...args: Arguments) => T,
+    permits: number | WaitOptions = 1,
+    options?: WaitOptions,
   ): (this: This, key: K, ...args: Arguments) => Promise<Awaited<T>> {
-    checkType('KeyedSemaphore.limit: run', run, 'function', 'a function');
-    checkInteger('KeyedSemaphore.limit: permits', permits, 1, this.permits);
-    const exclusively = (key: Key, call: () => unknown) => this.runExclusive(key, call, permits) as Promise<Awaited<T>>;
-    return function (key, ...args) {
-      return exclusively(key, () => run.call(this, key, ...args));
-    };
+    if (isOptions(permits, options)) return this.limit(run, 1, permits);
+    const get = limited(KIND, run, options, (call, wait, [key]) => this.runExclusive(key, call, permits, wait));
+    checkInteger(`${KIND}.limit: permits`, permits, 1, this.permits);
+    return get;
   }
 }
 

@@ -17,17 +17,11 @@
  * A thread that blocks while a promise of it has the turn or waits for it would wait for itself: the promise could not
  * go on. So that is an error.
  */
+
 import type { Arena } from '../arena.js';
 import { GRANT, KIND_RATE_LIMITER, O_INITIAL, O_MAX, O_SPIN, O_TIMEOUTS, R_WAITS, TICKET } from '../border/numbers.js';
-import {
-  CancelledError,
-  checkInteger,
-  checkOptions,
-  checkType,
-  DisposedError,
-  mayNotBlock,
-  TimeoutError,
-} from '../errors.js';
+import { CancelledError, checkInteger, checkOptions, DisposedError, mayNotBlock, TimeoutError } from '../errors.js';
+import { limited } from '../limiting.js';
 import { checkWaitOptions, isOptions, type Properties, type Signal, type WaitOptions } from '../options.js';
 import { find, type Handle, make, open, Reference } from '../reference.js';
 import { isTimeout, reasonOf, timedOut } from '../runtime/cancellation.js';
@@ -393,21 +387,34 @@ export class RateLimiter extends SharedObject<typeof KIND> {
    * blocks. The calls may overlap: to limit how many are under way at a time, use a `Semaphore`.
    *
    *     const get = requests.limit((address: string) => fetch(address));
-   * @param permits those that each call takes, 1 (the default) to `permits` of the constructor.
+   * @param permits those that each call takes, 1 (the default) to `permits` of the constructor. The options may stand in its
+   * place.
+   * @param options a time-out and a signal for the wait of each call. They do not end a call that runs. `cancelAll` also
+   * ends the calls that still wait.
    * @throws {TypeError} if `run` is not a function.
-   * @throws {RangeError | TypeError} for a bad number.
+   * @throws {RangeError | TypeError} for a bad number or option.
    */
   limit<This, Arguments extends unknown[], T>(
     run: (this: This, ...args: Arguments) => T,
-    permits = 1,
+    permits?: number,
+    options?: WaitOptions,
+  ): (this: This, ...args: Arguments) => Promise<Awaited<T>>;
+  limit<This, Arguments extends unknown[], T>(
+    run: (this: This, ...args: Arguments) => T,
+    options: WaitOptions,
+  ): (this: This, ...args: Arguments) => Promise<Awaited<T>>;
+  limit<This, Arguments extends unknown[], T>(
+    run: (this: This, ...args: Arguments) => T,
+    permits: number | WaitOptions = 1,
+    options?: WaitOptions,
   ): (this: This, ...args: Arguments) => Promise<Awaited<T>> {
-    checkType(`${KIND}.limit: run`, run, 'function', 'a function');
+    if (isOptions(permits, options)) return this.limit(run, 1, permits);
+    const get = limited(KIND, run, options, async (call, wait) => {
+      await this.takeAsync(permits, wait);
+      return await call();
+    });
     checkInteger(`${KIND}.limit: permits`, permits, 1, this.permits);
-    const taken = () => this.takeAsync(permits);
-    return async function (...args): Promise<Awaited<T>> {
-      await taken();
-      return await run.apply(this, args);
-    };
+    return get;
   }
 
   /** The number of requests that wait, blocked threads and promises alike. It looks at every waiter of the arena. */

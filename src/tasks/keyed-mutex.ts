@@ -1,6 +1,8 @@
 /** KeyedMutex is a mutex for each key: a table of keyed.ts with one permit a key. */
+
 import { checkType } from '../common-errors.js';
 import type { Key } from '../keys.js';
+import { limited } from '../limiting.js';
 import type { WaitOptions } from '../options.js';
 import { giveBack, type HeldLock, LockGuard } from './guards.js';
 import { entryOf, Keyed } from './keyed.js';
@@ -81,15 +83,15 @@ export class KeyedMutex extends Keyed {
    *
    *     const save = accounts.limit(async (id: string, balance: number) => {});
    *     await Promise.all([save('Ann', 1), save('Ann', 2), save('Bob', 3)]); // the two of Ann one after the other
+   * @param options a time-out and a signal for the wait of each call. They do not end a call that runs. `cancelAll` also
+   * ends the calls that still wait.
    * @throws {TypeError} if `run` is not a function.
+   * @throws {RangeError | TypeError} for a bad option.
    */
   limit<This, K extends Key, Arguments extends unknown[], T>(
     run: (this: This, key: K, ...args: Arguments) => T,
+    options?: WaitOptions,
   ): (this: This, key: K, ...args: Arguments) => Promise<Awaited<T>> {
-    checkType('KeyedMutex.limit: run', run, 'function', 'a function');
-    const exclusively = (key: Key, call: () => unknown) => this.runExclusive(key, call) as Promise<Awaited<T>>;
-    return function (key, ...args) {
-      return exclusively(key, () => run.call(this, key, ...args));
-    };
+    return limited('KeyedMutex', run, options, (call, wait, [key]) => this.runExclusive(key, call, wait));
   }
 }

@@ -1,6 +1,8 @@
 /** KeyedSemaphore is a semaphore for each key: a table of keyed.ts with n permits a key. */
+
 import { checkInteger, checkType } from '../common-errors.js';
 import type { Key } from '../keys.js';
+import { limited } from '../limiting.js';
 import type { WaitOptions } from '../options.js';
 import { giveBack, type HeldPermits, PermitsGuard } from './guards.js';
 import { entryOf, Keyed } from './keyed.js';
@@ -102,19 +104,30 @@ export class KeyedSemaphore extends Keyed {
    * argument of each call is the key. Never blocks.
    *
    *     const get = hosts.limit(async (host: string, path: string) => fetch(`https://${host}${path}`));
-   * @param permits those that each call takes, 1 (the default) to `permits` of the constructor.
+   * @param permits those that each call takes, 1 (the default) to `permits` of the constructor. The options may stand in its
+   * place.
+   * @param options a time-out and a signal for the wait of each call. They do not end a call that runs. `cancelAll` also
+   * ends the calls that still wait.
    * @throws {TypeError} if `run` is not a function.
-   * @throws {RangeError | TypeError} for a bad number.
+   * @throws {RangeError | TypeError} for a bad number or option.
    */
   limit<This, K extends Key, Arguments extends unknown[], T>(
     run: (this: This, key: K, ...args: Arguments) => T,
-    permits = 1,
+    permits?: number,
+    options?: WaitOptions,
+  ): (this: This, key: K, ...args: Arguments) => Promise<Awaited<T>>;
+  limit<This, K extends Key, Arguments extends unknown[], T>(
+    run: (this: This, key: K, ...args: Arguments) => T,
+    options: WaitOptions,
+  ): (this: This, key: K, ...args: Arguments) => Promise<Awaited<T>>;
+  limit<This, K extends Key, Arguments extends unknown[], T>(
+    run: (this: This, key: K, ...args: Arguments) => T,
+    permits: number | WaitOptions = 1,
+    options?: WaitOptions,
   ): (this: This, key: K, ...args: Arguments) => Promise<Awaited<T>> {
-    checkType('KeyedSemaphore.limit: run', run, 'function', 'a function');
-    checkInteger('KeyedSemaphore.limit: permits', permits, 1, this.permits);
-    const exclusively = (key: Key, call: () => unknown) => this.runExclusive(key, call, permits) as Promise<Awaited<T>>;
-    return function (key, ...args) {
-      return exclusively(key, () => run.call(this, key, ...args));
-    };
+    const [wanted, more] = requestOf(permits, options);
+    const get = limited(KIND, run, more, (call, wait, [key]) => this.runExclusive(key, call, wanted, wait));
+    checkInteger(`${KIND}.limit: permits`, wanted, 1, this.permits);
+    return get;
   }
 }

@@ -6,7 +6,7 @@
  * A signal may end 100,000 waits, and an event target looks at all of its listeners when one is added. So a signal has
  * one listener for all of its waits.
  */
-import { checkMilliseconds, checkOptions, checkSignal } from '../common-errors.js';
+import { checkWait } from '../common-errors.js';
 import type { Signal, WaitOptions } from '../options.js';
 import { clearTimeout, now, setTimeout } from './clock.js';
 
@@ -20,11 +20,9 @@ export interface Limits {
 }
 
 /** Checks the options of a call. Throws the reason of a signal that is aborted already. */
-export function limitsOf(what: string, options: WaitOptions, names = ['timeout', 'signal']): Limits {
-  checkOptions(what, options, names);
-  const { timeout = Infinity, signal } = options;
-  checkMilliseconds(what, 'timeout', timeout);
-  checkSignal(what, signal);
+export function limitsOf(what: string, options: WaitOptions, names?: readonly string[]): Limits {
+  const timeout = checkWait(what, options, names);
+  const { signal } = options;
   if (signal?.aborted) throw reasonOf(signal);
   return { timeout, signal, begun: now() };
 }

@@ -1,5 +1,7 @@
 /** Mutex, for the tasks of one thread: one permit of permits.ts. */
+
 import { checkInteger, checkOptions, checkType } from '../common-errors.js';
+import { limited } from '../limiting.js';
 import type { WaitOptions } from '../options.js';
 import { giveBack, type HeldLock, LockGuard } from './guards.js';
 import { Permits } from './permits.js';
@@ -146,6 +148,22 @@ export class Mutex extends QueueObject {
     } finally {
       this.unlock();
     }
+  }
+
+  /**
+   * Returns a function that calls `run` by `runExclusive`, and passes its arguments and `this` on to `run`. So the calls
+   * of `run` exclude one another and all else that locks the mutex, in the order of the calls. `cancelAll` and the
+   * signal end the calls that still wait. Never blocks.
+   *
+   *     const deposit = mutex.limit(async (sum: number) => save(sum), { timeout: 1000 });
+   * @param options a time-out and a signal for the wait of each call. They do not end a call that runs.
+   * @throws {RangeError | TypeError} for a bad option, or if `run` is not a function.
+   */
+  limit<This, Arguments extends unknown[], T>(
+    run: (this: This, ...args: Arguments) => T,
+    options?: WaitOptions,
+  ): (this: This, ...args: Arguments) => Promise<Awaited<T>> {
+    return limited(KIND, run, options, (call, wait) => this.runExclusive(call, wait));
   }
 
   /**

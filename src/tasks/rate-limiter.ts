@@ -13,7 +13,9 @@
  * The log has at most about 1,000 entries: permits that are given within a thousandth of the window share an entry,
  * with the time of the last of them. So none of them leaves the log too early.
  */
-import { checkInteger, checkOptions, checkType } from '../common-errors.js';
+
+import { checkInteger, checkOptions } from '../common-errors.js';
+import { limited } from '../limiting.js';
 import type { WaitOptions } from '../options.js';
 import { clearTimeout, now, setTimeout } from './clock.js';
 import { Queue } from './queue.js';
@@ -212,21 +214,34 @@ export class RateLimiter extends QueueObject {
    * blocks. The calls may overlap: to limit how many are under way at a time, use a `Semaphore`.
    *
    *     const get = requests.limit((address: string) => fetch(address));
-   * @param permits those that each call takes, 1 (the default) to `permits` of the constructor.
+   * @param permits those that each call takes, 1 (the default) to `permits` of the constructor. The options may stand in its
+   * place.
+   * @param options a time-out and a signal for the wait of each call. They do not end a call that runs. `cancelAll` also
+   * ends the calls that still wait.
    * @throws {TypeError} if `run` is not a function.
-   * @throws {RangeError | TypeError} for a bad number.
+   * @throws {RangeError | TypeError} for a bad number or option.
    */
   limit<This, Arguments extends unknown[], T>(
     run: (this: This, ...args: Arguments) => T,
-    permits = 1,
+    permits?: number,
+    options?: WaitOptions,
+  ): (this: This, ...args: Arguments) => Promise<Awaited<T>>;
+  limit<This, Arguments extends unknown[], T>(
+    run: (this: This, ...args: Arguments) => T,
+    options: WaitOptions,
+  ): (this: This, ...args: Arguments) => Promise<Awaited<T>>;
+  limit<This, Arguments extends unknown[], T>(
+    run: (this: This, ...args: Arguments) => T,
+    permits: number | WaitOptions = 1,
+    options?: WaitOptions,
   ): (this: This, ...args: Arguments) => Promise<Awaited<T>> {
-    checkType('RateLimiter.limit: run', run, 'function', 'a function');
-    this.#check('limit', permits);
-    const taken = () => this.takeAsync(permits);
-    return async function (...args): Promise<Awaited<T>> {
-      await taken();
-      return await run.apply(this, args);
-    };
+    const [wanted, more] = requestOf(permits, options);
+    const get = limited(KIND, run, more, async (call, wait) => {
+      await this.takeAsync(wanted, wait);
+      return await call();
+    });
+    this.#check('limit', wanted);
+    return get;
   }
 
   /**

@@ -1,5 +1,7 @@
 /** Semaphore, for the tasks of one thread: permits.ts with its options, its guards and what it tells. */
+
 import { checkInteger, checkOptions, checkType } from '../common-errors.js';
+import { limited } from '../limiting.js';
 import type { WaitOptions } from '../options.js';
 import { giveBack, type HeldPermits, PermitsGuard } from './guards.js';
 import { Permits } from './permits.js';
@@ -265,20 +267,31 @@ export class Semaphore extends QueueObject {
    *
    *     const get = semaphore.limit((address: string) => fetch(address));
    *     const pages = await Promise.all(addresses.map((address) => get(address)));
-   * @param permits those that each call takes, 1 (the default) to `max`.
+   * @param permits those that each call takes, 1 (the default) to `max`. The options may stand in its
+   * place.
+   * @param options a time-out and a signal for the wait of each call. They do not end a call that runs. `cancelAll` also
+   * ends the calls that still wait.
    * @throws {TypeError} if `run` is not a function.
-   * @throws {RangeError | TypeError} for a bad number.
+   * @throws {RangeError | TypeError} for a bad number or option.
    */
   limit<This, Arguments extends unknown[], T>(
     run: (this: This, ...args: Arguments) => T,
-    permits = 1,
+    permits?: number,
+    options?: WaitOptions,
+  ): (this: This, ...args: Arguments) => Promise<Awaited<T>>;
+  limit<This, Arguments extends unknown[], T>(
+    run: (this: This, ...args: Arguments) => T,
+    options: WaitOptions,
+  ): (this: This, ...args: Arguments) => Promise<Awaited<T>>;
+  limit<This, Arguments extends unknown[], T>(
+    run: (this: This, ...args: Arguments) => T,
+    permits: number | WaitOptions = 1,
+    options?: WaitOptions,
   ): (this: This, ...args: Arguments) => Promise<Awaited<T>> {
-    checkType('Semaphore.limit: run', run, 'function', 'a function');
-    this.#check('limit', permits);
-    const exclusively = (call: () => unknown) => this.runExclusive(call, permits) as Promise<Awaited<T>>;
-    return function (...args) {
-      return exclusively(() => run.apply(this, args));
-    };
+    const [wanted, more] = requestOf(permits, options);
+    const get = limited(KIND, run, more, (call, wait) => this.runExclusive(call, wanted, wait));
+    this.#check('limit', wanted);
+    return get;
   }
 
   /**

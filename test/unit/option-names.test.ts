@@ -51,8 +51,9 @@ function callsIn(all: Exports, declarations: string): Call[] {
     owner = /^export declare (?:abstract )?(?:class|function) (\w+)/.exec(line)?.[1] ?? owner;
     const [, text] = /\((.*)\boptions\??: [\w<>"', ]*(?:Options|Pick<)/.exec(line) ?? [];
     if (text === undefined) continue;
-    const before = [...text.matchAll(/(\w+)\??:/g)].map(([, name]) => name as string);
-    const [, isStatic, method] = /^ {4}(static )?(\w+)(?:<\w+>)?\(/.exec(line) ?? [];
+    // A parameter may be a function, which has parameters of its own.
+    const before = [...text.replace(/\([^()]*\)/g, '').matchAll(/(\w+)\??:/g)].map(([, name]) => name as string);
+    const [, isStatic, method] = /^ {4}(static )?(\w+)(?:<[^(]+>)?\(/.exec(line) ?? [];
     for (const each of ownersOf(all, owner)) {
       const call = `${each}${method ? `.${method}` : ''}(${[...before, 'options'].join(', ')})`;
       const name = all === ofTasks ? `tasks.${call}` : call;
