@@ -124,7 +124,7 @@ function becomeReaper(): bool {
 }
 
 function reapOne(thread: i32): void {
-  cleanUp(thread, true);
+  cleanUp(thread);
   const life = lifeOf(thread);
   // The host number is cleared before another thread can take the record. Otherwise a reader could take it for the
   // number of the next thread.
@@ -134,12 +134,12 @@ function reapOne(thread: i32): void {
 }
 
 /**
- * Cancels, gives back and frees all that a thread has. The thread is dead (`killed`), or it is the calling thread,
- * which ends.
+ * Cancels, gives back and frees all that a thread has, and finishes what it has begun. The thread is dead, or it is the
+ * calling thread, which ends: an exception may have cut a call of it short.
  */
-export function cleanUp(thread: i32, killed: bool): void {
+export function cleanUp(thread: i32): void {
   cancelRequests(thread);
-  if (killed) sweep(thread);
+  sweep(thread);
   let e = elementAt(0);
   while (true) {
     e = firstFrom(e, thread, ATTACHED, ATTACHED);
@@ -167,7 +167,7 @@ function rouse(word: usize): void {
   atomic.notify(word, ALL);
 }
 
-/** Cancels all requests of a dead thread, and wakes it where it sleeps. */
+/** Cancels all requests of a dead or ending thread, and wakes it where it sleeps. */
 function cancelRequests(thread: i32): void {
   for (let e = elementAt(0); ; e += ELEMENT_SIZE) {
     e = firstFrom(e, thread, WAITING, AWAKE);
@@ -177,7 +177,9 @@ function cancelRequests(thread: i32): void {
   }
 }
 
-/** Ends waits of other threads that a dead thread was about to end, in a release, a cancellation or a disposal. */
+/**
+ * Ends waits of other threads that a dead or ending thread was about to end, in a release, a cancellation or a disposal.
+ */
 function sweep(thread: i32): void {
   const used = usedElements();
   for (let i: u32 = 0; i < used; i++) {

@@ -38,8 +38,9 @@ function raise(from: i32, to: i32): i32 {
 }
 
 /**
- * Ends this thread in an orderly way: cancels its requests, gives back what it holds of robust objects, detaches it
- * from all its objects, and frees its record.
+ * Ends this thread in an orderly way: the thread does for itself what a reaper does for a dead thread, and frees its
+ * record. So it cancels its requests, gives back what it holds of robust objects, and detaches from all its objects. A
+ * call that an exception has cut short is finished in the same way.
  */
 export function unregister(): void {
   // An exception may have ended the last sleep of this thread. In this sleep the thread may have been declared dead.
@@ -50,7 +51,7 @@ export function unregister(): void {
   setSpare(0);
   setSecondSpare(0);
   if (alive) {
-    cleanUp(me, false);
+    cleanUp(me);
     // The host number is cleared before another thread can take the record. Otherwise a reader could take it for the
     // number of the next thread.
     atomic.store<i32>(threadRecord(me), 0, T_HOST);

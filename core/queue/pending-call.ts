@@ -43,9 +43,8 @@ export function begin(thread: i32): void {
   threadBegins();
 }
 
-/** Called when the thread ends and frees its record. */
+/** Called when the thread ends. What its pending call has left undone, cleanUp does (death/reaping.ts). */
 export function end(): void {
-  if (pendingCall > PARKING) recover();
   pendingCall = NOTHING;
   setOwner(0);
   threadEnds();
