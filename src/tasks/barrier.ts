@@ -12,7 +12,7 @@ import type { WaitOptions } from '../options.js';
 import { Queue } from './queue.js';
 import { refusePromise } from './refuse-promise.js';
 import { togetherIn, type Waiting } from './stats.js';
-import { begin, checkOpen, QueueObject, queue, state } from './task-object.js';
+import { begin, checkOpen, isOver, QueueObject, queue, state } from './task-object.js';
 
 /** The options of a new `Barrier`. */
 export interface BarrierOptions {
@@ -71,14 +71,12 @@ const KIND = 'Barrier';
  * ```
  */
 export class Barrier extends QueueObject {
-  /** How many calls make a round. */
-  readonly parties: number;
+  readonly #parties: number;
   readonly #action: (() => void) | undefined;
   #arrived = 0;
   #round = 0;
   #broken = false;
-  /** @internal */
-  protected [queue] = this.#newQueue();
+  #present = this.#newQueue();
 
   /**
    * @param parties 1 to 65,535.
@@ -89,8 +87,18 @@ export class Barrier extends QueueObject {
     checkOptions(KIND, options, ['action']);
     const { action } = options;
     if (action !== undefined) checkType(`${KIND}: action`, action, 'function', 'a function');
-    this.parties = checkInteger(`${KIND}: parties`, parties, 1, 65_535);
+    this.#parties = checkInteger(`${KIND}: parties`, parties, 1, 65_535);
     this.#action = action;
+  }
+
+  /** @internal Those of the present round. */
+  protected get [queue](): Queue {
+    return this.#present;
+  }
+
+  /** How many calls make a round. */
+  get parties(): number {
+    return this.#parties;
   }
 
   /**
@@ -104,16 +112,16 @@ export class Barrier extends QueueObject {
     const limits = this[begin]('arriveAndWaitAsync', options);
     this.#check();
     const index = this.#arrived++;
-    if (index < this.parties - 1) return this[queue].wait<number>(index, limits);
-    const round = this[queue];
-    this[queue] = this.#newQueue();
+    if (index < this.#parties - 1) return this.#present.wait<number>(index, limits);
+    const round = this.#present;
+    this.#present = this.#newQueue();
     this.#arrived = 0;
     try {
       refusePromise(this.#action?.(), `${KIND}: action must not return a promise`);
       this.#check();
     } catch (error) {
       this.#break();
-      round.close(this.disposed && error instanceof DisposedError ? error : brokenError());
+      round.close(this[isOver] && error instanceof DisposedError ? error : brokenError());
       throw error;
     }
     this.#round++;
@@ -135,7 +143,7 @@ export class Barrier extends QueueObject {
 
   #break(): void {
     this.#broken = true;
-    this[queue].close(brokenError());
+    this.#present.close(brokenError());
   }
 
   /**
@@ -146,17 +154,25 @@ export class Barrier extends QueueObject {
 
   /** Whether the barrier is broken. */
   get broken(): boolean {
-    return this.#broken && !this.disposed;
+    return this.#isBroken;
+  }
+
+  get #isBroken(): boolean {
+    return this.#broken && !this[isOver];
   }
 
   /** How many rounds are complete. The count is 0 if the barrier has been disposed of. */
   get round(): number {
-    return this.disposed ? 0 : this.#round;
+    return this.#rounds;
+  }
+
+  get #rounds(): number {
+    return this[isOver] ? 0 : this.#round;
   }
 
   /** @internal */
   protected get [state](): string {
-    return this.broken ? 'broken' : `${this.waiting} of ${this.parties} arrived`;
+    return this.#isBroken ? 'broken' : `${this.#present.count} of ${this.#parties} arrived`;
   }
 
   /**
@@ -164,8 +180,13 @@ export class Barrier extends QueueObject {
    * @example console.log(barrier.inspect().waiters);
    */
   inspect(): BarrierState {
-    const { parties, broken, round, waiting: arrived } = this;
-    return { parties, arrived, broken, round, waiters: togetherIn(this[queue]) };
+    return {
+      parties: this.#parties,
+      arrived: this.#present.count,
+      broken: this.#isBroken,
+      round: this.#rounds,
+      waiters: togetherIn(this.#present),
+    };
   }
 }
 

@@ -15,7 +15,7 @@ import { bad, badType, checkInteger, checkOptions, knowEverywhere } from '../com
 import type { WaitOptions } from '../options.js';
 import { Queue, type Waiter } from './queue.js';
 import { type QueueStats, statsOf } from './stats.js';
-import { begin, checkOpen, close, DONE, state, TaskObject } from './task-object.js';
+import { begin, checkOpen, close, count, DONE, isOver, state, TaskObject } from './task-object.js';
 
 /** The channel is closed: nothing more can be sent, or every message has been received. */
 export class ClosedError extends Error {
@@ -93,8 +93,7 @@ function checkMessage(method: string, message: unknown): void {
  * ```
  */
 export class Channel<T> extends TaskObject implements AsyncIterable<T> {
-  /** How many messages the channel holds at most. */
-  readonly capacity: number;
+  readonly #capacity: number;
   /** The messages, in a ring: `#size` of them from `#first` on. */
   readonly #ring: (T | undefined)[] = [];
   #first = 0;
@@ -112,9 +111,14 @@ export class Channel<T> extends TaskObject implements AsyncIterable<T> {
     super(KIND);
     checkOptions(KIND, options, ['capacity']);
     const { capacity = 256 } = options;
-    this.capacity = checkInteger(`${KIND}: capacity`, capacity, 1, MOST);
+    this.#capacity = checkInteger(`${KIND}: capacity`, capacity, 1, MOST);
     if (capacity & (capacity - 1))
       throw bad('number', `${KIND}: capacity`, `a power of two from 1 to ${MOST}`, capacity);
+  }
+
+  /** How many messages the channel holds at most. */
+  get capacity(): number {
+    return this.#capacity;
   }
 
   /** How many messages are in the channel. */
@@ -124,11 +128,20 @@ export class Channel<T> extends TaskObject implements AsyncIterable<T> {
 
   /** Whether the channel is closed or disposed of. */
   get closed(): boolean {
-    return this.#closed || this.disposed;
+    return this.#isClosed;
+  }
+
+  get #isClosed(): boolean {
+    return this.#closed || this[isOver];
   }
 
   /** The number of promises that wait, to send or to receive. */
-  get waiting(): number {
+  override get waiting(): number {
+    return this[count];
+  }
+
+  /** @internal */
+  protected get [count](): number {
     return this.#senders.count + this.#receivers.count;
   }
 
@@ -173,8 +186,8 @@ export class Channel<T> extends TaskObject implements AsyncIterable<T> {
   #send(value: T): boolean {
     if (this.#closed) throw new ClosedError();
     if (this.#receivers.first) this.#receivers.settle(value);
-    else if (this.#size === this.capacity) return false;
-    else this.#ring[(this.#first + this.#size++) % this.capacity] = value;
+    else if (this.#size === this.#capacity) return false;
+    else this.#ring[(this.#first + this.#size++) % this.#capacity] = value;
     return true;
   }
 
@@ -186,6 +199,10 @@ export class Channel<T> extends TaskObject implements AsyncIterable<T> {
    * @example const value = await channel.receiveAsync({ signal });
    */
   receiveAsync(options?: WaitOptions): Promise<T> {
+    return this.#receive(options);
+  }
+
+  #receive(options?: WaitOptions): Promise<T> {
     try {
       const limits = this[begin]('receiveAsync', options);
       const received = this.#take();
@@ -214,7 +231,7 @@ export class Channel<T> extends TaskObject implements AsyncIterable<T> {
     }
     const value = this.#ring[this.#first] as T;
     this.#ring[this.#first] = undefined;
-    this.#first = (this.#first + 1) % this.capacity;
+    this.#first = (this.#first + 1) % this.#capacity;
     this.#size--;
     const sender = this.#senders.first;
     if (sender) {
@@ -233,7 +250,7 @@ export class Channel<T> extends TaskObject implements AsyncIterable<T> {
     return {
       next: async (): Promise<IteratorResult<T>> => {
         try {
-          return { value: await this.receiveAsync(), done: false };
+          return { value: await this.#receive(), done: false };
         } catch (error) {
           if (ends.get(error as Error) === this) return { value: undefined, done: true };
           throw error;
@@ -251,7 +268,7 @@ export class Channel<T> extends TaskObject implements AsyncIterable<T> {
    * @example channel.close();
    */
   close(): void {
-    if (this.closed) return;
+    if (this.#isClosed) return;
     this.#closed = true;
     this.#senders.close(new ClosedError());
     this.#receivers.close(this.#end());
@@ -265,9 +282,9 @@ export class Channel<T> extends TaskObject implements AsyncIterable<T> {
   inspect(): ChannelStats {
     this[checkOpen]();
     return {
-      capacity: this.capacity,
-      size: this.size,
-      closed: this.closed,
+      capacity: this.#capacity,
+      size: this.#size,
+      closed: this.#isClosed,
       senders: statsOf(this.#senders),
       receivers: statsOf(this.#receivers),
     };
@@ -281,7 +298,7 @@ export class Channel<T> extends TaskObject implements AsyncIterable<T> {
 
   /** @internal */
   protected get [state](): string {
-    return `${this.size} of ${this.capacity}${this.closed ? ', closed' : ''}`;
+    return `${this.#size} of ${this.#capacity}${this.#isClosed ? ', closed' : ''}`;
   }
 
   /** @internal */

@@ -8,12 +8,13 @@
  */
 import { badType, CancelledError, checkInteger, checkType } from '../common-errors.js';
 import type { WaitOptions } from '../options.js';
+import { giveBack } from './guards.js';
 import type { Limits } from './limits.js';
-import { Mutex } from './mutex.js';
+import { isLocked, lock, Mutex } from './mutex.js';
 import { Queue } from './queue.js';
 import { refusePromise } from './refuse-promise.js';
 import { type QueueStats, statsOf } from './stats.js';
-import { begin, checkOpen, QueueObject, queue, state } from './task-object.js';
+import { begin, checkOpen, isOver, QueueObject, queue, state } from './task-object.js';
 
 /** The answer of `Condition.inspect`. */
 export type ConditionStats = QueueStats;
@@ -51,8 +52,7 @@ const KIND = 'Condition';
  * ```
  */
 export class Condition extends QueueObject {
-  /** The mutex whose owner may wait. */
-  readonly mutex: Mutex;
+  readonly #mutex: Mutex;
   /** @internal */
   protected readonly [queue] = new Queue();
 
@@ -63,7 +63,12 @@ export class Condition extends QueueObject {
   constructor(mutex: Mutex) {
     super(KIND);
     if (!(mutex instanceof Mutex)) throw badType(`${KIND}: mutex`, 'a Mutex of taketurns/tasks', mutex);
-    this.mutex = mutex;
+    this.#mutex = mutex;
+  }
+
+  /** The mutex whose owner may wait. */
+  get mutex(): Mutex {
+    return this.#mutex;
   }
 
   /**
@@ -85,7 +90,7 @@ export class Condition extends QueueObject {
 
   async #wait(limits: Limits | undefined, method: string): Promise<boolean> {
     this.#check(method);
-    const waited = this[queue].wait<boolean>(1, limits, () => this.mutex.unlock());
+    const waited = this[queue].wait<boolean>(1, limits, () => this.#mutex[giveBack]());
     try {
       return await waited;
     } finally {
@@ -95,7 +100,7 @@ export class Condition extends QueueObject {
 
   async #lockAgain(): Promise<void> {
     try {
-      await this.mutex.lockAsync();
+      await this.#mutex[lock]('lockAsync', undefined);
     } catch (error) {
       if (!(error instanceof CancelledError)) throw error;
       await this.#lockAgain();
@@ -104,8 +109,8 @@ export class Condition extends QueueObject {
 
   #check(method: string): void {
     this[checkOpen]();
-    this.mutex[checkOpen]();
-    if (!this.mutex.held) throw new Error(`${KIND}.${method}: nobody is the owner of the mutex`);
+    this.#mutex[checkOpen]();
+    if (!this.#mutex[isLocked]) throw new Error(`${KIND}.${method}: nobody is the owner of the mutex`);
   }
 
   /**
@@ -142,9 +147,13 @@ export class Condition extends QueueObject {
    * @example notEmpty.notify();
    */
   notify(count = 1): number {
-    if (count !== Infinity) checkInteger(`${KIND}.notify: count`, count, 1, 2 ** 31 - 1);
+    return this.#notify(count);
+  }
+
+  #notify(most: number): number {
+    if (most !== Infinity) checkInteger(`${KIND}.notify: count`, most, 1, 2 ** 31 - 1);
     this[checkOpen]();
-    const notified = Math.min(count, this.waiting);
+    const notified = Math.min(most, this[queue].count);
     for (let i = 0; i < notified; i++) this[queue].settle(true);
     return notified;
   }
@@ -156,7 +165,7 @@ export class Condition extends QueueObject {
    * @example notEmpty.notifyAll();
    */
   notifyAll(): number {
-    return this.notify(Infinity);
+    return this.#notify(Infinity);
   }
 
   /**
@@ -171,11 +180,11 @@ export class Condition extends QueueObject {
 
   /** Returns, for example, `Condition(2 waiting)`. Never blocks, throws nothing. */
   override toString(): string {
-    return this.disposed ? super.toString() : `${KIND}(${this[state]})`;
+    return this[isOver] ? super.toString() : `${KIND}(${this[state]})`;
   }
 
   /** @internal */
   protected get [state](): string {
-    return `${this.waiting} waiting`;
+    return `${this[queue].count} waiting`;
   }
 }

@@ -1,8 +1,8 @@
 /** Event is a flag, for the tasks of one thread: a count that is 0 if the event is set, and 1 if it is not set. */
 import { badType, checkOptions } from '../common-errors.js';
-import { count, Opening, setCount, together } from './opening.js';
+import { left, Opening, setCount, together } from './opening.js';
 import type { Waiting } from './stats.js';
-import { checkOpen, state } from './task-object.js';
+import { isOver, state } from './task-object.js';
 
 /** The options of a new `Event`. */
 export interface EventOptions {
@@ -63,18 +63,21 @@ export class Event extends Opening {
    * @example event.reset();
    */
   reset(): void {
-    this[checkOpen]();
-    this[count] = 1;
+    this[setCount](1);
   }
 
   /** Whether the event is set; false if the event has been disposed of. */
   get isSet(): boolean {
-    return this[count] === 0 && !this.disposed;
+    return this.#isSet;
+  }
+
+  get #isSet(): boolean {
+    return this[left] === 0 && !this[isOver];
   }
 
   /** @internal */
   protected get [state](): string {
-    return this.isSet ? 'set' : 'not set';
+    return this.#isSet ? 'set' : 'not set';
   }
 
   /**
@@ -82,6 +85,6 @@ export class Event extends Opening {
    * @example console.log(event.inspect().waiters);
    */
   inspect(): EventState {
-    return { isSet: this.isSet, waiters: this[together] };
+    return { isSet: this.#isSet, waiters: this[together] };
   }
 }

@@ -11,6 +11,8 @@ export const giveBack: unique symbol = Symbol();
 /** @internal */
 export const end: unique symbol = Symbol();
 /** @internal */
+export const source: unique symbol = Symbol();
+/** @internal */
 export const what: unique symbol = Symbol();
 
 /** @internal The object that has given something to a guard, and takes it back. */
@@ -20,27 +22,43 @@ export interface Source<What> {
 
 /** A guard. Each kind of guard has a call of its own that gives back what it holds. */
 export abstract class Held implements Disposable, AsyncDisposable {
-  /** @internal What it holds is of this object, as long as it holds it. */
-  [giveBack]: Source<never> | undefined;
-  /** @internal */
-  protected [what]: unknown;
+  #source: Source<never> | undefined;
+  #what: unknown;
 
   /** Only the methods that hold make guards. Throws nothing. */
   protected constructor(source: object, held: unknown) {
-    this[giveBack] = source as Source<never>;
-    this[what] = held;
+    this.#source = source as Source<never>;
+    this.#what = held;
+  }
+
+  /** @internal What it holds is of this object, as long as it holds it. */
+  get [source](): Source<never> | undefined {
+    return this.#source;
+  }
+
+  set [source](source: Source<never> | undefined) {
+    this.#source = source;
+  }
+
+  /** @internal */
+  protected get [what](): unknown {
+    return this.#what;
+  }
+
+  protected set [what](held: unknown) {
+    this.#what = held;
   }
 
   /** Whether it still holds what it was made for. */
   get held(): boolean {
-    return this[giveBack] !== undefined;
+    return this.#source !== undefined;
   }
 
   /** @internal Gives everything back, the first time. */
   protected [end](): void {
-    const source = this[giveBack];
-    this[giveBack] = undefined;
-    source?.[giveBack](this[what] as never);
+    const source = this.#source;
+    this.#source = undefined;
+    source?.[giveBack](this.#what as never);
   }
 
   /** The name of its class. */
@@ -48,7 +66,7 @@ export abstract class Held implements Disposable, AsyncDisposable {
 
   /** Returns, for example, `HeldLock(held)` or `HeldLock(unlocked)`. Never blocks, throws nothing. */
   toString(): string {
-    return `${this[Symbol.toStringTag]}(${this.held ? 'held' : 'unlocked'})`;
+    return `${this[Symbol.toStringTag]}(${this.#source ? 'held' : 'unlocked'})`;
   }
 
   /** @internal */
@@ -85,7 +103,11 @@ export abstract class Held implements Disposable, AsyncDisposable {
 export class HeldPermits extends Held {
   /** The number of permits that the guard still holds; 0 once all have been given back. */
   get permits(): number {
-    return this.held ? (this[what] as number) : 0;
+    return this.#permits;
+  }
+
+  get #permits(): number {
+    return this[source] ? (this[what] as number) : 0;
   }
 
   /**
@@ -98,13 +120,13 @@ export class HeldPermits extends Held {
    * @example held.release(1);
    */
   release(permits?: number): void {
-    const rest = this.permits;
+    const rest = this.#permits;
     if (permits !== undefined) checkInteger('HeldPermits.release: permits', permits, 1, rest, ' (what it holds)');
     if (permits === undefined || permits === rest) {
       this[end]();
       return;
     }
-    this[giveBack]?.[giveBack](permits as never);
+    this[source]?.[giveBack](permits as never);
     this[what] = rest - permits;
   }
 
@@ -115,7 +137,7 @@ export class HeldPermits extends Held {
 
   /** Returns, for example, `HeldPermits(2)`: it still holds two permits. Never blocks, throws nothing. */
   override toString(): string {
-    return `HeldPermits(${this.permits})`;
+    return `HeldPermits(${this.#permits})`;
   }
 }
 

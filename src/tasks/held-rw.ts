@@ -10,7 +10,7 @@
  * guard held.
  */
 import type { WaitOptions } from '../options.js';
-import { end, giveBack, Held, type Source } from './guards.js';
+import { end, giveBack, Held, type Source, source } from './guards.js';
 import { checkOpen } from './task-object.js';
 
 /** @internal What a guard holds. */
@@ -28,6 +28,8 @@ export const downgrade = Symbol();
 export const downgradeToUpdate = Symbol();
 /** @internal */
 export const upgrade = Symbol();
+/** @internal */
+export const handOver: unique symbol = Symbol();
 
 /** @internal The lock of a guard. */
 export interface GuardedLock extends Source<Mode> {
@@ -49,11 +51,11 @@ abstract class HeldMode extends Held {
   }
 
   /** @internal Returns the lock. From now on the guard holds nothing. */
-  protected handOver(method: string): GuardedLock {
-    const lock = this[giveBack] as GuardedLock | undefined;
+  protected [handOver](method: string): GuardedLock {
+    const lock = this[source] as GuardedLock | undefined;
     if (!lock) throw new Error(`${this[Symbol.toStringTag]}.${method}: this guard does not hold the lock any more`);
     lock[checkOpen]();
-    this[giveBack] = undefined;
+    this[source] = undefined;
     return lock;
   }
 }
@@ -106,7 +108,7 @@ export class HeldWrite extends HeldMode {
    * @example const reads = held.downgrade();
    */
   downgrade(): HeldRead {
-    return this.handOver('downgrade')[downgrade](WRITE);
+    return this[handOver]('downgrade')[downgrade](WRITE);
   }
 
   /**
@@ -118,7 +120,7 @@ export class HeldWrite extends HeldMode {
    * @example const found = held.downgradeToUpdate();
    */
   downgradeToUpdate(): HeldUpdate {
-    return this.handOver('downgradeToUpdate')[downgradeToUpdate]();
+    return this[handOver]('downgradeToUpdate')[downgradeToUpdate]();
   }
 }
 
@@ -160,13 +162,13 @@ export class HeldUpdate extends HeldMode {
    * @example using held = await found.upgradeAsync({ timeout: 50 });
    */
   async upgradeAsync(options?: WaitOptions): Promise<HeldWrite> {
-    const lock = this.handOver('upgradeAsync');
+    const lock = this[handOver]('upgradeAsync');
     try {
       return await lock[upgrade](options);
     } catch (error) {
       // If the scope of this guard has ended in the meantime, nobody else gives the turn back.
       if (this.#ended) lock[giveBack](UPDATE);
-      else this[giveBack] = lock;
+      else this[source] = lock;
       throw error;
     }
   }
@@ -179,7 +181,7 @@ export class HeldUpdate extends HeldMode {
    * @example const reads = found.downgrade();
    */
   downgrade(): HeldRead {
-    return this.handOver('downgrade')[downgrade](UPDATE);
+    return this[handOver]('downgrade')[downgrade](UPDATE);
   }
 
   /** @internal */

@@ -65,7 +65,11 @@ export class KeyedMutex extends Keyed {
    * @returns a promise of the result. It rejects with the error of the function or of `holdAsync`.
    * @example await accounts.runExclusive('Ann', async () => deposit(5), { timeout: 50 });
    */
-  async runExclusive<T>(key: Key, run: () => T | PromiseLike<T>, options?: WaitOptions): Promise<T> {
+  runExclusive<T>(key: Key, run: () => T | PromiseLike<T>, options?: WaitOptions): Promise<T> {
+    return this.#run(key, run, options);
+  }
+
+  async #run<T>(key: Key, run: () => T | PromiseLike<T>, options: WaitOptions | undefined): Promise<T> {
     checkType('KeyedMutex.runExclusive: run', run, 'function', 'a function');
     const limits = this[begin]('runExclusive', options);
     const entry = this[entryOf]('runExclusive', key, 1);
@@ -92,6 +96,6 @@ export class KeyedMutex extends Keyed {
     run: (this: This, key: K, ...args: Arguments) => T,
     options?: WaitOptions,
   ): (this: This, key: K, ...args: Arguments) => Promise<Awaited<T>> {
-    return limited('KeyedMutex', run, options, (call, wait, [key]) => this.runExclusive(key, call, wait));
+    return limited('KeyedMutex', run, options, (call, wait, [key]) => this.#run(key, call, wait));
   }
 }

@@ -28,8 +28,7 @@ const KIND = 'KeyedSemaphore';
  * ```
  */
 export class KeyedSemaphore extends Keyed {
-  /** The number of permits of each key. */
-  readonly permits: number;
+  readonly #permits: number;
 
   /**
    * @param permits the number of permits of each key, 1 to 2,147,483,647.
@@ -37,7 +36,12 @@ export class KeyedSemaphore extends Keyed {
    */
   constructor(permits: number) {
     super(KIND, checkInteger(`${KIND}: permits`, permits, 1, 2 ** 31 - 1));
-    this.permits = permits;
+    this.#permits = permits;
+  }
+
+  /** The number of permits of each key. */
+  get permits(): number {
+    return this.#permits;
   }
 
   /**
@@ -81,11 +85,20 @@ export class KeyedSemaphore extends Keyed {
    */
   runExclusive<T>(key: Key, run: () => T | PromiseLike<T>, permits?: number, options?: WaitOptions): Promise<T>;
   runExclusive<T>(key: Key, run: () => T | PromiseLike<T>, options: WaitOptions): Promise<T>;
-  async runExclusive<T>(
+  runExclusive<T>(
     key: Key,
     run: () => T | PromiseLike<T>,
     permits: number | WaitOptions = 1,
     options?: WaitOptions,
+  ): Promise<T> {
+    return this.#run(key, run, permits, options);
+  }
+
+  async #run<T>(
+    key: Key,
+    run: () => T | PromiseLike<T>,
+    permits: number | WaitOptions,
+    options: WaitOptions | undefined,
   ): Promise<T> {
     checkType('KeyedSemaphore.runExclusive: run', run, 'function', 'a function');
     const [wanted, more] = requestOf(permits, options);
@@ -126,8 +139,8 @@ export class KeyedSemaphore extends Keyed {
     options?: WaitOptions,
   ): (this: This, key: K, ...args: Arguments) => Promise<Awaited<T>> {
     const [wanted, more] = requestOf(permits, options);
-    const get = limited(KIND, run, more, (call, wait, [key]) => this.runExclusive(key, call, wanted, wait));
-    checkInteger(`${KIND}.limit: permits`, wanted, 1, this.permits);
+    const get = limited(KIND, run, more, (call, wait, [key]) => this.#run(key, call, wanted, wait));
+    checkInteger(`${KIND}.limit: permits`, wanted, 1, this.#permits);
     return get;
   }
 }

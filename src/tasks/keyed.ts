@@ -19,7 +19,7 @@ import { checkKey, inOrder, type Key, type KeyedStats, type KeyStats, MOST_KEYS 
 import type { WaitOptions } from '../options.js';
 import { end, giveBack, Held, type Source } from './guards.js';
 import { Permits } from './permits.js';
-import { begin, checkOpen, close, state, TaskObject } from './task-object.js';
+import { begin, checkOpen, close, count, isOver, state, TaskObject } from './task-object.js';
 
 /** The most entries that are kept. */
 const MOST_KEPT = 256;
@@ -74,9 +74,14 @@ export abstract class Keyed extends TaskObject {
   }
 
   /** The number of promises that wait, for all keys together. It looks at every key. */
-  get waiting(): number {
+  override get waiting(): number {
+    return this[count];
+  }
+
+  /** @internal */
+  protected get [count](): number {
     let waiting = 0;
-    for (const { count } of this.#all()) waiting += count;
+    for (const entry of this.#all()) waiting += entry.count;
     return waiting;
   }
 
@@ -120,7 +125,7 @@ export abstract class Keyed extends TaskObject {
 
   /** @internal Permits of a key have been given back. */
   [free](entry: Entry): void {
-    if (entry.balance < this.#permits || this.disposed) return;
+    if (entry.balance < this.#permits || this[isOver]) return;
     this.#used--;
     if (!entry.isKept && entry !== this.#last) this.#keep(entry);
   }
@@ -197,7 +202,7 @@ export abstract class Keyed extends TaskObject {
       timeouts += entry.timeouts;
       if (entry.balance < this.#permits && keys.length < MOST_KEYS) keys.push(this.#inspect(entry.key));
     }
-    return { size: this.size, waiting: this.waiting, timeouts, keys };
+    return { size: this.#used, waiting: this[count], timeouts, keys };
   }
 
   #inspect(key: Key): KeyStats {
@@ -207,7 +212,7 @@ export abstract class Keyed extends TaskObject {
 
   /** @internal */
   protected get [state](): string {
-    return `${this.size} keys`;
+    return `${this.#used} keys`;
   }
 
   /** @internal */
@@ -236,8 +241,7 @@ export abstract class Keyed extends TaskObject {
  * ```
  */
 export class HeldKeys extends Held {
-  /** The keys, in the order in which they were taken. */
-  readonly keys: readonly Key[];
+  readonly #keys: readonly Key[];
 
   /** @internal */
   protected constructor(held: readonly Entry[]) {
@@ -247,7 +251,12 @@ export class HeldKeys extends Held {
       },
     };
     super(source, 0);
-    this.keys = held.map(({ key }) => key);
+    this.#keys = held.map(({ key }) => key);
+  }
+
+  /** The keys, in the order in which they were taken. */
+  get keys(): readonly Key[] {
+    return this.#keys;
   }
 
   /**

@@ -1,8 +1,8 @@
 /** Latch is a count that only falls, for the tasks of one thread. Promises wait until the count is 0. */
 import { checkInteger } from '../common-errors.js';
-import { count, MOST, Opening, setCount, together } from './opening.js';
+import { left, MOST, Opening, setCount, together } from './opening.js';
 import type { Waiting } from './stats.js';
-import { checkOpen, state } from './task-object.js';
+import { checkOpen, isOver, state } from './task-object.js';
 
 /** What `inspect` tells about a latch. */
 export interface LatchState {
@@ -47,18 +47,22 @@ export class Latch extends Opening {
    */
   countDown(n = 1): void {
     this[checkOpen]();
-    checkInteger(`${KIND}.countDown: n`, n, 1, this[count], ' (the count)');
-    this[setCount](this[count] - n);
+    checkInteger(`${KIND}.countDown: n`, n, 1, this[left], ' (the count)');
+    this[setCount](this[left] - n);
   }
 
   /** What is left of the count; 0 if the latch has been disposed of. */
   get count(): number {
-    return this.disposed ? 0 : this[count];
+    return this.#count;
+  }
+
+  get #count(): number {
+    return this[isOver] ? 0 : this[left];
   }
 
   /** @internal */
   protected get [state](): string {
-    return `${this.count} left`;
+    return `${this.#count} left`;
   }
 
   /**
@@ -66,6 +70,6 @@ export class Latch extends Opening {
    * @example console.log(latch.inspect().waiters);
    */
   inspect(): LatchState {
-    return { count: this.count, waiters: this[together] };
+    return { count: this.#count, waiters: this[together] };
   }
 }

@@ -6,7 +6,7 @@ import type { WaitOptions } from '../options.js';
 import { giveBack, type HeldLock, LockGuard } from './guards.js';
 import { Permits } from './permits.js';
 import { type QueueStats, statsOf } from './stats.js';
-import { begin, checkOpen, QueueObject, queue, state } from './task-object.js';
+import { begin, checkOpen, isOver, QueueObject, queue, state } from './task-object.js';
 
 /** The options of a new `Mutex`. */
 export interface MutexOptions {
@@ -25,6 +25,11 @@ export interface MutexStats extends QueueStats {
   /** How often a waiter may be overtaken at most. */
   readonly bypass: number;
 }
+
+/** @internal For a Condition. */
+export const lock = Symbol();
+/** @internal For a Condition. */
+export const isLocked = Symbol();
 
 const KIND = 'Mutex';
 
@@ -50,27 +55,36 @@ const KIND = 'Mutex';
  * ```
  */
 export class Mutex extends QueueObject {
-  /** How often a waiter may be overtaken at most; see `MutexOptions.bypass`. */
-  readonly bypass: number;
+  readonly #bypass: number;
   /** @internal */
-  protected readonly [queue] = new Permits(1, () => `the lock (${this.waiting} waiting)`);
+  protected readonly [queue]: Permits = new Permits(1, () => `the lock (${this[queue].count} waiting)`);
 
   /** @throws {RangeError | TypeError} for an option out of its range. */
   constructor(options: MutexOptions = {}) {
     super(KIND);
     checkOptions(KIND, options, ['bypass']);
     const { bypass = 0 } = options;
-    this.bypass = checkInteger(`${KIND}: bypass`, bypass, 0, 2 ** 27);
+    this.#bypass = checkInteger(`${KIND}: bypass`, bypass, 0, 2 ** 27);
+  }
+
+  /** How often a waiter may be overtaken at most; see `MutexOptions.bypass`. */
+  get bypass(): number {
+    return this.#bypass;
   }
 
   /** Whether a task is the owner. */
   get locked(): boolean {
-    return this[queue].balance < 1 && !this.disposed;
+    return this[isLocked];
   }
 
   /** As `locked`: whether a task of this thread is the owner. */
   get held(): boolean {
-    return this.locked;
+    return this[isLocked];
+  }
+
+  /** @internal */
+  get [isLocked](): boolean {
+    return this[queue].balance < 1 && !this[isOver];
   }
 
   /**
@@ -82,8 +96,13 @@ export class Mutex extends QueueObject {
    * @example await mutex.lockAsync({ timeout: 50 });
    */
   lockAsync(options?: WaitOptions): Promise<void> {
+    return this[lock]('lockAsync', options);
+  }
+
+  /** @internal */
+  [lock](method: string, options: WaitOptions | undefined): Promise<void> {
     try {
-      return this[queue].acquire(1, this[begin]('lockAsync', options));
+      return this[queue].acquire(1, this[begin](method, options));
     } catch (error) {
       return Promise.reject(error);
     }
@@ -96,6 +115,10 @@ export class Mutex extends QueueObject {
    * @example if (mutex.tryLock()) mutex.unlock();
    */
   tryLock(): boolean {
+    return this.#try();
+  }
+
+  #try(): boolean {
     this[checkOpen]();
     return this[queue].take(1);
   }
@@ -105,7 +128,7 @@ export class Mutex extends QueueObject {
    * throws what `tryLock` throws.
    */
   tryHold(): HeldLock | undefined {
-    return this.tryLock() ? new LockGuard(this, 0) : undefined;
+    return this.#try() ? new LockGuard(this, 0) : undefined;
   }
 
   /**
@@ -115,14 +138,14 @@ export class Mutex extends QueueObject {
    * @example mutex.unlock();
    */
   unlock(): void {
-    if (this.disposed) return;
-    if (!this.locked) throw new Error(`${KIND}.unlock: nobody is the owner`);
-    this[queue].give(1);
+    this[giveBack]();
   }
 
   /** @internal */
   [giveBack](): void {
-    this.unlock();
+    if (this[isOver]) return;
+    if (!this[isLocked]) throw new Error(`${KIND}.unlock: nobody is the owner`);
+    this[queue].give(1);
   }
 
   /**
@@ -130,7 +153,7 @@ export class Mutex extends QueueObject {
    * and rejects as `lockAsync` does.
    */
   async holdAsync(options?: WaitOptions): Promise<HeldLock> {
-    await this.lockAsync(options);
+    await this[lock]('holdAsync', options);
     return new LockGuard(this, 0);
   }
 
@@ -140,13 +163,17 @@ export class Mutex extends QueueObject {
    * @returns a promise of the result. It rejects with the error of the function or of `lockAsync`.
    * @example const answer = await mutex.runExclusive(() => fetch(address), { timeout: 50 });
    */
-  async runExclusive<T>(run: () => T | PromiseLike<T>, options?: WaitOptions): Promise<T> {
+  runExclusive<T>(run: () => T | PromiseLike<T>, options?: WaitOptions): Promise<T> {
+    return this.#run(run, options);
+  }
+
+  async #run<T>(run: () => T | PromiseLike<T>, options: WaitOptions | undefined): Promise<T> {
     checkType('Mutex.runExclusive: run', run, 'function', 'a function');
-    await this.lockAsync(options);
+    await this[lock]('runExclusive', options);
     try {
       return await run();
     } finally {
-      this.unlock();
+      this[giveBack]();
     }
   }
 
@@ -163,7 +190,7 @@ export class Mutex extends QueueObject {
     run: (this: This, ...args: Arguments) => T,
     options?: WaitOptions,
   ): (this: This, ...args: Arguments) => Promise<Awaited<T>> {
-    return limited(KIND, run, options, (call, wait) => this.runExclusive(call, wait));
+    return limited(KIND, run, options, (call, wait) => this.#run(call, wait));
   }
 
   /**
@@ -174,10 +201,10 @@ export class Mutex extends QueueObject {
    */
   async waitForUnlockAsync(options?: WaitOptions): Promise<void> {
     const limits = this[begin]('waitForUnlockAsync', options);
-    if (!this.locked) return;
+    if (!this[isLocked]) return;
     await this[queue].acquire(1, limits);
     // A wrong call may have unlocked before this promise goes on.
-    if (this.locked) this.unlock();
+    if (this[isLocked]) this[giveBack]();
   }
 
   /**
@@ -199,11 +226,11 @@ export class Mutex extends QueueObject {
    */
   inspect(): MutexStats {
     this[checkOpen]();
-    return { locked: this.locked, bypass: this.bypass, ...statsOf(this[queue]) };
+    return { locked: this[isLocked], bypass: this.#bypass, ...statsOf(this[queue]) };
   }
 
   /** @internal */
   protected get [state](): string {
-    return this.locked ? 'locked' : 'unlocked';
+    return this[isLocked] ? 'locked' : 'unlocked';
   }
 }

@@ -11,7 +11,7 @@ import { checkType } from '../common-errors.js';
 import type { WaitOptions } from '../options.js';
 import { Queue } from './queue.js';
 import { togetherIn, type Waiting } from './stats.js';
-import { begin, checkOpen, QueueObject, queue, state } from './task-object.js';
+import { begin, checkOpen, isOver, QueueObject, queue, state } from './task-object.js';
 
 /** What `inspect` tells about a Once. */
 export interface OnceState {
@@ -76,7 +76,7 @@ export class Once extends QueueObject {
       return true;
     } finally {
       // Nobody comes between: for the waiter that goes on, the work is still under way.
-      this.#runs = !this.#done && this.waiting > 0;
+      this.#runs = !this.#done && this[queue].count > 0;
       if (this.#done) this[queue].settleAll();
       else if (this.#runs) this[queue].settle();
     }
@@ -84,12 +84,16 @@ export class Once extends QueueObject {
 
   /** Whether the work has been done; false if the object has been disposed of. */
   get done(): boolean {
-    return this.#done && !this.disposed;
+    return this.#isDone;
+  }
+
+  get #isDone(): boolean {
+    return this.#done && !this[isOver];
   }
 
   /** @internal */
   protected get [state](): string {
-    return this.done ? 'done' : 'not done';
+    return this.#isDone ? 'done' : 'not done';
   }
 
   /**
@@ -97,6 +101,6 @@ export class Once extends QueueObject {
    * @example console.log(once.inspect().waiters);
    */
   inspect(): OnceState {
-    return { done: this.done, waiters: togetherIn(this[queue]) };
+    return { done: this.#isDone, waiters: togetherIn(this[queue]) };
   }
 }

@@ -8,7 +8,7 @@ import { begin, checkOpen, QueueObject, queue } from './task-object.js';
 export const MOST = 2 ** 30 - 1;
 
 /** @internal */
-export const count = Symbol();
+export const left = Symbol();
 /** @internal */
 export const setCount = Symbol();
 /** @internal */
@@ -17,19 +17,23 @@ export const together = Symbol();
 export abstract class Opening extends QueueObject {
   /** @internal */
   protected readonly [queue] = new Queue();
-  /** @internal */
-  protected [count]: number;
+  #left: number;
 
   /** @internal */
   protected constructor(kind: string, first: number) {
     super(kind);
-    this[count] = first;
+    this.#left = first;
+  }
+
+  /** @internal What is left of the count. */
+  protected get [left](): number {
+    return this.#left;
   }
 
   /** @internal If the count is 0, all who wait go on. */
   protected [setCount](to: number): void {
     this[checkOpen]();
-    this[count] = to;
+    this.#left = to;
     if (to === 0) this[queue].settleAll(true);
   }
 
@@ -41,7 +45,7 @@ export abstract class Opening extends QueueObject {
    */
   async waitAsync(options?: WaitOptions): Promise<boolean> {
     const limits = this[begin]('waitAsync', options);
-    return this[count] === 0 || this[queue].wait(1, limits);
+    return this.#left === 0 || this[queue].wait(1, limits);
   }
 
   /** @internal */

@@ -74,12 +74,9 @@ const TICK = 5;
  * ```
  */
 export class RateLimiter extends QueueObject {
-  /** The most permits in a window. */
-  readonly permits: number;
-  /** The length of a window, in milliseconds. */
-  readonly per: number;
-  /** How many permits may go at once after a pause. */
-  readonly burst: number;
+  readonly #permits: number;
+  readonly #per: number;
+  readonly #burst: number;
   #oldest: Given | undefined;
   #newest: Given | undefined;
   /** The sum of the log. */
@@ -89,7 +86,7 @@ export class RateLimiter extends QueueObject {
   #timer: unknown;
   /** @internal */
   protected readonly [queue] = new Queue(
-    (width) => `${width} permit${width > 1 ? 's' : ''} (${this.waiting} waiting)`,
+    (width) => `${width} permit${width > 1 ? 's' : ''} (${this[queue].count} waiting)`,
     () => this.#moveUp(),
   );
 
@@ -101,10 +98,25 @@ export class RateLimiter extends QueueObject {
   constructor(permits: number, per: number, options: RateLimiterOptions = {}) {
     super(KIND);
     checkOptions(KIND, options, ['burst']);
-    this.permits = checkInteger(`${KIND}: permits`, permits, 1, LIMIT);
-    this.per = checkInteger(`${KIND}: per`, per, 1, LIMIT);
+    this.#permits = checkInteger(`${KIND}: permits`, permits, 1, LIMIT);
+    this.#per = checkInteger(`${KIND}: per`, per, 1, LIMIT);
     const { burst = 1 } = options;
-    this.burst = checkInteger(`${KIND}: burst`, burst, 1, permits, ' (its permits)');
+    this.#burst = checkInteger(`${KIND}: burst`, burst, 1, permits, ' (its permits)');
+  }
+
+  /** The most permits in a window. */
+  get permits(): number {
+    return this.#permits;
+  }
+
+  /** The length of a window, in milliseconds. */
+  get per(): number {
+    return this.#per;
+  }
+
+  /** How many permits may go at once after a pause. */
+  get burst(): number {
+    return this.#burst;
   }
 
   /**
@@ -120,6 +132,10 @@ export class RateLimiter extends QueueObject {
   takeAsync(permits?: number, options?: WaitOptions): Promise<void>;
   takeAsync(options: WaitOptions): Promise<void>;
   takeAsync(permits: number | WaitOptions = 1, options?: WaitOptions): Promise<void> {
+    return this.#takeAsync(permits, options);
+  }
+
+  #takeAsync(permits: number | WaitOptions, options: WaitOptions | undefined): Promise<void> {
     try {
       const [wanted, more] = requestOf(permits, options);
       this.#check('takeAsync', wanted);
@@ -146,23 +162,24 @@ export class RateLimiter extends QueueObject {
   }
 
   #check(method: string, permits: number): void {
-    checkInteger(`${KIND}.${method}: permits`, permits, 1, this.permits);
+    checkInteger(`${KIND}.${method}: permits`, permits, 1, this.#permits);
   }
 
   #try(permits: number): boolean {
-    return this.waiting === 0 && this.#take(permits) <= 0;
+    return this[queue].count === 0 && this.#take(permits) <= 0;
   }
 
   /** Takes permits if they may go now. Returns how many milliseconds are left until they may; at most 0 if it has. */
   #take(permits: number): number {
     const time = now();
-    const { per, burst } = this;
-    const interval = per / this.permits;
+    const per = this.#per;
+    const burst = this.#burst;
+    const interval = per / this.#permits;
     this.#forget(time);
     let left = this.#next - Math.max((burst - Math.min(permits, burst)) * interval, TICK) - time;
     // Those that must leave the log first.
     let taken = this.#taken + permits;
-    for (let given = this.#oldest; given && taken > this.permits; given = given.next) {
+    for (let given = this.#oldest; given && taken > this.#permits; given = given.next) {
       taken -= given.permits;
       left = Math.max(left, per - (time - given.time));
     }
@@ -174,7 +191,7 @@ export class RateLimiter extends QueueObject {
   }
 
   #forget(time: number): void {
-    while (this.#oldest && time - this.#oldest.time >= this.per) {
+    while (this.#oldest && time - this.#oldest.time >= this.#per) {
       this.#taken -= this.#oldest.permits;
       this.#oldest = this.#oldest.next;
     }
@@ -183,7 +200,7 @@ export class RateLimiter extends QueueObject {
   #note(time: number, permits: number): void {
     this.#taken += permits;
     const newest = this.#oldest && this.#newest;
-    if (newest && (time - newest.begun) * 1000 < this.per) {
+    if (newest && (time - newest.begun) * 1000 < this.#per) {
       newest.time = time;
       newest.permits += permits;
       return;
@@ -237,7 +254,7 @@ export class RateLimiter extends QueueObject {
   ): (this: This, ...args: Arguments) => Promise<Awaited<T>> {
     const [wanted, more] = requestOf(permits, options);
     const get = limited(KIND, run, more, async (call, wait) => {
-      await this.takeAsync(wanted, wait);
+      await this.#takeAsync(wanted, wait);
       return await call();
     });
     this.#check('limit', wanted);
@@ -261,14 +278,19 @@ export class RateLimiter extends QueueObject {
    */
   inspect(): RateLimiterStats {
     this[checkOpen]();
-    const { permits, per, burst } = this;
     this.#forget(now());
-    return { permits, per, burst, taken: this.#taken, ...statsOf(this[queue]) };
+    return {
+      permits: this.#permits,
+      per: this.#per,
+      burst: this.#burst,
+      taken: this.#taken,
+      ...statsOf(this[queue]),
+    };
   }
 
   /** @internal */
   protected get [state](): string {
-    return `${this.permits} in ${this.per} ms`;
+    return `${this.#permits} in ${this.#per} ms`;
   }
 
   /** @internal */

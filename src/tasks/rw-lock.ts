@@ -15,7 +15,7 @@
  */
 import { badType, checkInteger } from '../common-errors.js';
 import type { WaitOptions } from '../options.js';
-import { giveBack } from './guards.js';
+import { giveBack, source } from './guards.js';
 import {
   downgrade,
   downgradeToUpdate,
@@ -34,7 +34,7 @@ import {
 import { type Limits, limitsOf } from './limits.js';
 import { Queue } from './queue.js';
 import { togetherIn, type Waiting } from './stats.js';
-import { begin, checkOpen, close, QueueObject, queue, state } from './task-object.js';
+import { begin, checkOpen, close, count, isOver, QueueObject, queue, state } from './task-object.js';
 
 /** How long a promise may take to lock for reading, and within which guard it reads. */
 export interface ReadOptions extends WaitOptions {
@@ -130,11 +130,11 @@ export class RwLock extends QueueObject {
     const limits = this[begin](method, options, ['timeout', 'signal', 'within']);
     const within = options?.within;
     // `unlockRead` may have ended the reading without the guard.
-    const reads = within instanceof HeldRead && within[giveBack] === this && this.#reads > 0;
+    const reads = within instanceof HeldRead && within[source] === this && this.#reads > 0;
     if (within !== undefined && !reads) {
       throw badType(`${KIND}.${method}: within`, 'a HeldRead of this lock that is held', within);
     }
-    if (within || !this.writing) this.#reads++;
+    if (within || !this.#isShut) this.#reads++;
     else await this.#readers.wait(1, limits);
   }
 
@@ -145,8 +145,12 @@ export class RwLock extends QueueObject {
    * @example if (lock.tryLockRead()) lock.unlockRead();
    */
   tryLockRead(): boolean {
+    return this.#tryRead();
+  }
+
+  #tryRead(): boolean {
     this[checkOpen]();
-    const isIn = !this.writing;
+    const isIn = !this.#isShut;
     if (isIn) this.#reads++;
     return isIn;
   }
@@ -158,7 +162,11 @@ export class RwLock extends QueueObject {
    * @example lock.unlockRead();
    */
   unlockRead(): void {
-    if (this.disposed) return;
+    this.#unlockRead();
+  }
+
+  #unlockRead(): void {
+    if (this[isOver]) return;
     if (this.#reads === 0) throw new Error(`${KIND}.unlockRead: nobody reads`);
     this.#reads--;
     this.#drained();
@@ -178,7 +186,7 @@ export class RwLock extends QueueObject {
    * and throws what `tryLockRead` throws.
    */
   tryRead(): HeldRead | undefined {
-    return this.tryLockRead() ? new ReadGuard(this, READ) : undefined;
+    return this.#tryRead() ? new ReadGuard(this, READ) : undefined;
   }
 
   // --- Writing ---------------------------------------------------------------------------------------------
@@ -238,7 +246,7 @@ export class RwLock extends QueueObject {
 
   /** Gives the turn to the next in the queue. */
   #endTurn(): void {
-    if (this.disposed) return;
+    if (this[isOver]) return;
     this.#open();
     const { first } = this[queue];
     if (first) this.#takeTurn(first.width);
@@ -253,6 +261,10 @@ export class RwLock extends QueueObject {
    * @example if (lock.tryLockWrite()) lock.unlockWrite();
    */
   tryLockWrite(): boolean {
+    return this.#tryWrite();
+  }
+
+  #tryWrite(): boolean {
     this[checkOpen]();
     const isFree = this.#turn === NO_TURN && this.#reads === 0;
     if (isFree) this.#takeTurn(WRITE);
@@ -266,8 +278,12 @@ export class RwLock extends QueueObject {
    * @example lock.unlockWrite();
    */
   unlockWrite(): void {
+    this.#unlockWrite();
+  }
+
+  #unlockWrite(): void {
     if (this.#turn === WRITES) this.#endTurn();
-    else if (!this.disposed) throw new Error(`${KIND}.unlockWrite: nobody writes`);
+    else if (!this[isOver]) throw new Error(`${KIND}.unlockWrite: nobody writes`);
   }
 
   /**
@@ -284,7 +300,7 @@ export class RwLock extends QueueObject {
    * and throws what `tryLockWrite` throws.
    */
   tryWrite(): HeldWrite | undefined {
-    return this.tryLockWrite() ? new WriteGuard(this, WRITE) : undefined;
+    return this.#tryWrite() ? new WriteGuard(this, WRITE) : undefined;
   }
 
   /**
@@ -305,9 +321,9 @@ export class RwLock extends QueueObject {
 
   /** @internal */
   [giveBack](mode: Mode): void {
-    if (this.disposed) return;
-    if (mode === READ) this.unlockRead();
-    else if (mode === WRITE) this.unlockWrite();
+    if (this[isOver]) return;
+    if (mode === READ) this.#unlockRead();
+    else if (mode === WRITE) this.#unlockWrite();
     else this.#endTurn();
   }
 
@@ -350,8 +366,12 @@ export class RwLock extends QueueObject {
    * @example const stamp = lock.stamp();
    */
   stamp(): number {
+    return this.#stamp();
+  }
+
+  #stamp(): number {
     this[checkOpen]();
-    return this.writing ? 0 : this.#phase + 1;
+    return this.#isShut ? 0 : this.#phase + 1;
   }
 
   /**
@@ -364,7 +384,7 @@ export class RwLock extends QueueObject {
    */
   valid(stamp: number): boolean {
     checkInteger(`${KIND}.valid: stamp`, stamp, 0, Number.MAX_SAFE_INTEGER);
-    return stamp > 0 && !this.disposed && stamp === this.stamp();
+    return stamp > 0 && !this[isOver] && stamp === this.#stamp();
   }
 
   // --- Diagnostics -------------------------------------------------------------------------------------------
@@ -376,11 +396,15 @@ export class RwLock extends QueueObject {
 
   /** Whether a writer is in, or waits until the readers have left. */
   get writing(): boolean {
+    return this.#isShut;
+  }
+
+  get #isShut(): boolean {
     return this.#turn >= DRAINS;
   }
 
-  /** The number of promises that wait. */
-  override get waiting(): number {
+  /** @internal */
+  protected override get [count](): number {
     return this[queue].count + this.#readers.count + this.#drain.count;
   }
 
@@ -391,15 +415,15 @@ export class RwLock extends QueueObject {
   inspect(): RwLockState {
     const list = (waits: Queue, wants: RwLockWaiter['wants']) => togetherIn(waits).map((all) => ({ ...all, wants }));
     return {
-      readers: this.readers,
-      writing: this.writing,
+      readers: this.#reads,
+      writing: this.#isShut,
       waiters: [...list(this.#readers, 'read'), ...list(this.#drain, 'drain'), ...list(this[queue], 'write')],
     };
   }
 
   /** @internal */
   protected get [state](): string {
-    return this.writing ? 'writing' : `${this.readers} readers`;
+    return this.#isShut ? 'writing' : `${this.#reads} readers`;
   }
 
   /** @internal */

@@ -7,7 +7,7 @@ import { giveBack, type HeldPermits, PermitsGuard } from './guards.js';
 import { Permits } from './permits.js';
 import { permitsOf, requestOf } from './requests.js';
 import { type QueueStats, statsOf } from './stats.js';
-import { begin, checkOpen, QueueObject, queue, state } from './task-object.js';
+import { begin, checkOpen, isOver, QueueObject, queue, state } from './task-object.js';
 
 /** The options of a new `Semaphore`. */
 export interface SemaphoreOptions {
@@ -61,8 +61,7 @@ const LIMIT = 2 ** 31 - 1;
  * ```
  */
 export class Semaphore extends QueueObject {
-  /** The greatest number of available permits. */
-  readonly max: number;
+  readonly #max: number;
   readonly #permits: number;
   #added = 0;
   /** @internal */
@@ -76,17 +75,26 @@ export class Semaphore extends QueueObject {
     super(KIND);
     checkOptions(KIND, options, ['max']);
     const { max = LIMIT } = options;
-    this.max = checkInteger(`${KIND}: max`, max, 1, LIMIT);
+    this.#max = checkInteger(`${KIND}: max`, max, 1, LIMIT);
     this.#permits = checkInteger(`${KIND}: permits`, permits, 0, max);
     this[queue] = new Permits(
       permits,
-      (width) => `${width} permit${width > 1 ? 's' : ''} (${this.available} available, ${this.waiting} waiting)`,
+      (width) => `${width} permit${width > 1 ? 's' : ''} (${this.#available} available, ${this[queue].count} waiting)`,
     );
+  }
+
+  /** The greatest number of available permits. */
+  get max(): number {
+    return this.#max;
   }
 
   /** The number of permits that `tryAcquire` could take now. */
   get available(): number {
-    return this.disposed ? 0 : Math.max(this[queue].balance, 0);
+    return this.#available;
+  }
+
+  get #available(): number {
+    return this[isOver] ? 0 : Math.max(this[queue].balance, 0);
   }
 
   /**
@@ -105,19 +113,23 @@ export class Semaphore extends QueueObject {
   acquireAsync(permits?: number, options?: WaitOptions): Promise<void>;
   acquireAsync(options: WaitOptions): Promise<void>;
   acquireAsync(permits: number | WaitOptions = 1, options?: WaitOptions): Promise<void> {
+    return this.#acquire('acquireAsync', permits, options);
+  }
+
+  #acquire(method: string, permits: number | WaitOptions, options: WaitOptions | undefined): Promise<void> {
     // The common call is fast.
-    if (permits === 1 && options === undefined && !this.disposed) return this[queue].acquire(1);
+    if (permits === 1 && options === undefined && !this[isOver]) return this[queue].acquire(1);
     try {
       const [wanted, more] = requestOf(permits, options);
-      this.#check('acquireAsync', wanted);
-      return this[queue].acquire(wanted, this[begin]('acquireAsync', more));
+      this.#check(method, wanted);
+      return this[queue].acquire(wanted, this[begin](method, more));
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
   #check(method: string, permits: number): void {
-    checkInteger(`${KIND}.${method}: permits`, permits, 1, this.max, ' (its max)');
+    checkInteger(`${KIND}.${method}: permits`, permits, 1, this.#max, ' (its max)');
   }
 
   /**
@@ -129,7 +141,11 @@ export class Semaphore extends QueueObject {
    * @example if (pool.tryAcquire(2)) pool.release(2);
    */
   tryAcquire(permits = 1): boolean {
-    if (permits !== 1) this.#check('tryAcquire', permits);
+    return this.#try('tryAcquire', permits);
+  }
+
+  #try(method: string, permits: number): boolean {
+    if (permits !== 1) this.#check(method, permits);
     this[checkOpen]();
     return this[queue].take(permits);
   }
@@ -139,7 +155,7 @@ export class Semaphore extends QueueObject {
    * Never blocks, and throws what `tryAcquire` throws.
    */
   tryHold(permits = 1): HeldPermits | undefined {
-    return this.tryAcquire(permits) ? new PermitsGuard(this, permits) : undefined;
+    return this.#try('tryHold', permits) ? new PermitsGuard(this, permits) : undefined;
   }
 
   /**
@@ -150,7 +166,7 @@ export class Semaphore extends QueueObject {
    */
   drain(): number {
     this[checkOpen]();
-    const taken = this.available;
+    const taken = this.#available;
     this[queue].balance -= taken;
     return taken;
   }
@@ -200,10 +216,10 @@ export class Semaphore extends QueueObject {
 
   #return(method: string, permits: number): boolean {
     if (permits !== 1) this.#check(method, permits);
-    if (this.disposed) return false;
-    if (this[queue].balance + permits > this.max) {
+    if (this[isOver]) return false;
+    if (this[queue].balance + permits > this.#max) {
       throw new RangeError(
-        `${KIND}.${method}: ${permits} more would make more than ${this.max} (its max) available; ${this.available} are`,
+        `${KIND}.${method}: ${permits} more would make more than ${this.#max} (its max) available; ${this.#available} are`,
       );
     }
     this[queue].give(permits);
@@ -212,7 +228,7 @@ export class Semaphore extends QueueObject {
 
   /** @internal */
   [giveBack](permits: number): void {
-    this.release(permits);
+    this.#return('release', permits);
   }
 
   /**
@@ -233,7 +249,7 @@ export class Semaphore extends QueueObject {
   holdAsync(permits?: number, options?: WaitOptions): Promise<HeldPermits>;
   holdAsync(options: WaitOptions): Promise<HeldPermits>;
   async holdAsync(permits: number | WaitOptions = 1, options?: WaitOptions): Promise<HeldPermits> {
-    await this.acquireAsync(permits as number, options);
+    await this.#acquire('holdAsync', permits, options);
     return new PermitsGuard(this, permitsOf(permits));
   }
 
@@ -247,17 +263,21 @@ export class Semaphore extends QueueObject {
    */
   runExclusive<T>(run: () => T | PromiseLike<T>, permits?: number, options?: WaitOptions): Promise<T>;
   runExclusive<T>(run: () => T | PromiseLike<T>, options: WaitOptions): Promise<T>;
-  async runExclusive<T>(
+  runExclusive<T>(run: () => T | PromiseLike<T>, permits: number | WaitOptions = 1, options?: WaitOptions): Promise<T> {
+    return this.#run(run, permits, options);
+  }
+
+  async #run<T>(
     run: () => T | PromiseLike<T>,
-    permits: number | WaitOptions = 1,
-    options?: WaitOptions,
+    permits: number | WaitOptions,
+    options: WaitOptions | undefined,
   ): Promise<T> {
     checkType('Semaphore.runExclusive: run', run, 'function', 'a function');
-    await this.acquireAsync(permits as number, options);
+    await this.#acquire('runExclusive', permits, options);
     try {
       return await run();
     } finally {
-      this.release(permitsOf(permits));
+      this.#return('release', permitsOf(permits));
     }
   }
 
@@ -289,7 +309,7 @@ export class Semaphore extends QueueObject {
     options?: WaitOptions,
   ): (this: This, ...args: Arguments) => Promise<Awaited<T>> {
     const [wanted, more] = requestOf(permits, options);
-    const get = limited(KIND, run, more, (call, wait) => this.runExclusive(call, wanted, wait));
+    const get = limited(KIND, run, more, (call, wait) => this.#run(call, wanted, wait));
     this.#check('limit', wanted);
     return get;
   }
@@ -310,8 +330,8 @@ export class Semaphore extends QueueObject {
     return {
       permits: this.#permits,
       added: this.#added,
-      max: this.max,
-      available: this.available,
+      max: this.#max,
+      available: this.#available,
       out: this.#permits + this.#added - this[queue].balance - asked,
       widest,
       ...statsOf(this[queue]),
@@ -320,6 +340,6 @@ export class Semaphore extends QueueObject {
 
   /** @internal */
   protected get [state](): string {
-    return `${this.available} available`;
+    return `${this.#available} available`;
   }
 }

@@ -12,13 +12,19 @@ export const asyncDispose: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? S
 /** @internal `console.log` of Node, Deno and Bun prints what this method of an object returns. */
 export const inspected: unique symbol = Symbol.for('nodejs.util.inspect.custom');
 
-// The hooks of the classes are symbols, so that a user's subclass cannot replace one by chance.
+// State is private, because users may freeze an object. The hooks of the classes are symbols, so that a user's subclass
+// cannot replace one by chance. For the same reason a class asks itself by private names and by hooks, and not by names
+// that users know, such as `disposed`. Only `using` calls `dispose`, and the console `toString`: a subclass may want both.
 /** @internal */
 export const queue = Symbol();
 /** @internal */
 export const close = Symbol();
 /** @internal */
 export const state = Symbol();
+/** @internal */
+export const isOver = Symbol();
+/** @internal */
+export const count = Symbol();
 /** @internal */
 export const checkOpen = Symbol();
 /** @internal */
@@ -45,8 +51,18 @@ export abstract class TaskObject implements Disposable {
     return this.#disposed;
   }
 
+  /** @internal Whether it has been disposed of. */
+  get [isOver](): boolean {
+    return this.#disposed;
+  }
+
+  /** @internal The number of promises that wait. */
+  protected abstract get [count](): number;
+
   /** The number of promises that wait. */
-  abstract get waiting(): number;
+  get waiting(): number {
+    return this[count];
+  }
 
   /**
    * Ends the object: all present and later waits are rejected with a `DisposedError`. To give back what a task still
@@ -80,7 +96,7 @@ export abstract class TaskObject implements Disposable {
 
   /** Returns the class and the state, for example `Semaphore(2 available, 0 waiting)`. Never blocks, throws nothing. */
   toString(): string {
-    return `${this.#kind}(${this.#disposed ? 'disposed' : `${this[state]}, ${this.waiting} waiting`})`;
+    return `${this.#kind}(${this.#disposed ? 'disposed' : `${this[state]}, ${this[count]} waiting`})`;
   }
 
   /** The name of its class. */
@@ -104,8 +120,8 @@ export abstract class QueueObject extends TaskObject {
   /** @internal The promises that wait. */
   protected abstract readonly [queue]: Queue;
 
-  /** The number of promises that wait. */
-  get waiting(): number {
+  /** @internal */
+  protected get [count](): number {
     return this[queue].count;
   }
 

@@ -1,9 +1,9 @@
 /** WaitGroup counts tasks that are under way, in one thread. Promises wait until all tasks are done. */
 import { checkInteger, checkType } from '../common-errors.js';
-import { end, giveBack, Held } from './guards.js';
-import { count, MOST, Opening, setCount, together } from './opening.js';
+import { end, giveBack, Held, source } from './guards.js';
+import { left, MOST, Opening, setCount, together } from './opening.js';
 import type { Waiting } from './stats.js';
-import { checkOpen, state } from './task-object.js';
+import { checkOpen, isOver, state } from './task-object.js';
 
 /** What `inspect` tells about a wait group. */
 export interface WaitGroupState {
@@ -44,8 +44,12 @@ export class WaitGroup extends Opening {
    * @example group.add(3);
    */
   add(n = 1): void {
-    checkInteger(`${KIND}.add: n`, n, 1, MOST - this[count], ' (what is left of the most)');
-    this[setCount](this[count] + n);
+    this.#add(n);
+  }
+
+  #add(n: number): void {
+    checkInteger(`${KIND}.add: n`, n, 1, MOST - this[left], ' (what is left of the most)');
+    this[setCount](this[left] + n);
   }
 
   /**
@@ -57,8 +61,8 @@ export class WaitGroup extends Opening {
    */
   done(n = 1): void {
     this[checkOpen]();
-    checkInteger(`${KIND}.done: n`, n, 1, this[count], ' (the pending tasks)');
-    this[setCount](this[count] - n);
+    checkInteger(`${KIND}.done: n`, n, 1, this[left], ' (the pending tasks)');
+    this[setCount](this[left] - n);
   }
 
   /**
@@ -67,13 +71,13 @@ export class WaitGroup extends Opening {
    * @example using task = group.hold();
    */
   hold(): HeldTask {
-    this.add();
+    this.#add(1);
     return new TaskGuard(this);
   }
 
   /** @internal A task of `hold` or `run` is done. Calls of `done` beyond the tasks of `add` may have taken it off. */
   [giveBack](): void {
-    if (!this.disposed && this[count] > 0) this[setCount](this[count] - 1);
+    if (!this[isOver] && this[left] > 0) this[setCount](this[left] - 1);
   }
 
   /**
@@ -84,7 +88,7 @@ export class WaitGroup extends Opening {
    */
   async run<T>(task: () => T | PromiseLike<T>): Promise<T> {
     checkType(`${KIND}.run: task`, task, 'function', 'a function');
-    this.add();
+    this.#add(1);
     try {
       return await task();
     } finally {
@@ -94,12 +98,16 @@ export class WaitGroup extends Opening {
 
   /** The number of tasks that are not done; 0 if the wait group has been disposed of. */
   get pending(): number {
-    return this.disposed ? 0 : this[count];
+    return this.#pending;
+  }
+
+  get #pending(): number {
+    return this[isOver] ? 0 : this[left];
   }
 
   /** @internal */
   protected get [state](): string {
-    return `${this.pending} pending`;
+    return `${this.#pending} pending`;
   }
 
   /**
@@ -107,7 +115,7 @@ export class WaitGroup extends Opening {
    * @example console.log(group.inspect().waiters);
    */
   inspect(): WaitGroupState {
-    return { pending: this.pending, waiters: this[together] };
+    return { pending: this.#pending, waiters: this[together] };
   }
 }
 
@@ -136,7 +144,7 @@ export class HeldTask extends Held {
 
   /** Returns, for example, `HeldTask(pending)` or `HeldTask(done)`. Never blocks, throws nothing. */
   override toString(): string {
-    return `HeldTask(${this.held ? 'pending' : 'done'})`;
+    return `HeldTask(${this[source] ? 'pending' : 'done'})`;
   }
 
   /** `HeldTask`. */

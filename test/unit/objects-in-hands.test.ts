@@ -1,0 +1,10 @@
+/** Objects that users freeze, and classes that users extend by names of their own: nothing of the library notices. */
+import { expect, it } from 'vitest';
+import { runProgram } from '../support/program.js';
+
+it.each([
+  ['frozen', 'tasks'],
+  ['extended', 'tasks'],
+])('a program with %s objects of %s does what it does with others, and ends', async (...args) => {
+  expect(await runProgram('objects-in-hands', args)).toEqual({ code: 0, out: '', err: '' });
+});
