@@ -36,8 +36,8 @@ export abstract class Held implements Disposable, AsyncDisposable {
     return this.#source;
   }
 
-  set [source](source: Source<never> | undefined) {
-    this.#source = source;
+  set [source](to: Source<never> | undefined) {
+    this.#source = to;
   }
 
   /** @internal */
