@@ -86,14 +86,14 @@ const src = [
     'src/host is what differs between Node and browsers. All else builds on it.',
     '^src/host/',
     '^(src|dist)/',
-    ['^dist/host/', '^src/border/'],
+    ['^dist/host/', '^src/border/', '^src/real-clock[.]ts$'],
   ),
   only(
     'src-runtime',
     'src/runtime is what each thread has of the library, whichever object it uses.',
     '^src/runtime/',
     '^(src|dist)/',
-    ['^(src|dist)/(host|border)/', '^dist/web/host-', '^src/errors[.]ts$'],
+    ['^(src|dist)/(host|border)/', '^dist/web/host-', '^src/(errors|real-clock)[.]ts$'],
   ),
   only('src-border', 'What the build knows of the core, for all of src.', '^src/border/', '^(src|dist)/', []),
   forbid(
@@ -140,10 +140,10 @@ const src = [
   ),
   only(
     'src-tasks-alone',
-    'taketurns/tasks is for engines without WebAssembly and shared memory: it shares only the errors, `limit`, the order of keys, and types.',
+    'taketurns/tasks is for engines without WebAssembly and shared memory: it shares only the errors, `limit`, the order of keys, the true clock, and types.',
     '^src/tasks/',
     '^(src|dist)/',
-    ['^src/(common-errors|keys|limiting|options)[.]ts$'],
+    ['^src/(common-errors|keys|limiting|options|real-clock)[.]ts$'],
   ),
   forbid(
     'src-tasks-types',
@@ -192,7 +192,7 @@ const processes = [
     'A driver speaks with a server by a client library. It knows nothing of sessions and locks.',
     '^processes/src/drivers/',
     '^processes/',
-    ['^processes/src/(clock|ticks|errors|common-errors)[.]ts$'],
+    ['^processes/src/(clock|ticks|errors|common-errors|real-clock)[.]ts$'],
   ),
   only(
     'processes-wire',

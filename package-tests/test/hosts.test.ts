@@ -68,6 +68,26 @@ it('the file of tests in docs/commonjs-and-jest.md passes in Jest without module
   expect([report.numPassedTests, report.numTotalTests]).toEqual([2, 2]);
 });
 
+describe('fake timers that come before the library stop no time-out of any test in Jest,', () => {
+  it.each([
+    ['of Node', 'jest-environment-node', false, false],
+    ['of Node, from the start', 'jest-environment-node', true, false],
+    ['of Node, the old timers', 'jest-environment-node', false, true],
+    ['of jsdom', 'jest-environment-jsdom', false, false],
+    ['of jsdom, from the start', 'jest-environment-jsdom', true, false],
+  ])('%s', (_, name, enableGlobally, old) => {
+    const config = {
+      rootDir: join(folder, 'fakes'),
+      testEnvironment: createRequire(import.meta.url).resolve(name),
+      fakeTimers: { enableGlobally },
+      globals: { isOld: old },
+    };
+    const options = ['--json', '--runInBand', '--config', JSON.stringify(config)];
+    const report = JSON.parse(node(folder, jest, ...options));
+    expect([report.numPassedTests, report.numTotalTests]).toEqual([3, 3]);
+  });
+});
+
 describe('where a runner surrounds the library by a page,', () => {
   it('a file of tests passes in Jest, which then ends, and in its Node where timers stand still from the start', () => {
     const environments = ['jest-environment-jsdom', '@happy-dom/jest-environment', '@edge-runtime/jest-environment'];

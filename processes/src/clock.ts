@@ -1,8 +1,9 @@
 /**
- * The clock and the timers of the runtime, as they are when the package is loaded. A test may later replace the global
- * clock and timers by fake ones that stand still. Fake timers must not stop the beats, because the server's time goes
- * on.
+ * The clock and the timers of the runtime, as they are when the package is loaded. A test may replace the global clock
+ * and timers by fake ones that stand still, later or before (real-clock.ts). Fake timers must not stop the beats,
+ * because the server's time goes on.
  */
+import { realNow, realTimers } from './real-clock.js';
 
 /** A timer that has been started. */
 export type Timer = unknown;
@@ -15,8 +16,8 @@ export interface Clock {
   stop(timer: Timer): void;
 }
 
-const { setTimeout: start, clearTimeout: stop } = globalThis;
-const now = performance.now.bind(performance);
+const { setTimeout: start, clearTimeout: stop } = realTimers(globalThis.setTimeout, globalThis.clearTimeout);
+const now = realNow(performance, globalThis.setTimeout);
 
 export const clock: Clock = {
   now,

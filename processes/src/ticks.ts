@@ -2,16 +2,20 @@
  * Three points in time soon after the present one: `soon`, after the promises that are settled now; `later`, after the
  * timers that have expired; and `eventsHandled`, after all that has come from the network is read.
  *
- * As in clock.ts, the functions of the runtime are taken when the package is loaded, before a test replaces them.
+ * As in clock.ts, the functions of the runtime are taken when the package is loaded. What a test has replaced before is
+ * not used.
  */
+import { isFake, realTimers } from './real-clock.js';
 
-const { nextTick } = globalThis.process ?? {};
-const { setImmediate: immediate, setTimeout: start } = globalThis as typeof globalThis & {
-  setImmediate?: (run: () => void) => unknown;
-};
+const real = <F>(given: F): F | undefined => (isFake(given) ? undefined : given);
+
+const nextTick = real(globalThis.process?.nextTick);
+const immediate = real((globalThis as { setImmediate?: (run: () => void) => unknown }).setImmediate);
+const { setTimeout: start } = realTimers(globalThis.setTimeout, globalThis.clearTimeout);
+const resolved = Promise.resolve();
 
 /** Calls `run` after the code that runs now. */
-export const { queueMicrotask: microtask } = globalThis;
+export const microtask = real(globalThis.queueMicrotask) ?? ((run: () => void) => void resolved.then(run));
 
 /**
  * Calls `run` after the callbacks of all promises that are settled now. If `run` calls the script of the server, this

@@ -4,14 +4,15 @@ import { availableParallelism } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import * as timers from 'node:timers';
 import { getEnvironmentData, isMainThread, setEnvironmentData, threadId, type Worker } from 'node:worker_threads';
+import { isFake, realNow, realTimers } from '../real-clock.js';
 import type { Host, Registry } from './host.js';
 import * as keeper from './keeper.js';
 
-// These functions are taken at load: a test that replaces timers must not keep promises from settling.
-const { setInterval, setTimeout, clearTimeout } = timers;
-// Jest's process may stand still from the start (fakeTimers.enableGlobally).
-const nextTick = 'clock' in process.nextTick ? timers.setImmediate : process.nextTick;
-const { queueMicrotask } = globalThis;
+// These functions are taken at load: a test that replaces timers must not keep promises from settling. A test may have
+// replaced them before, also in the modules of Node.
+const { setTimeout, clearTimeout } = realTimers(timers.setTimeout, timers.clearTimeout);
+const setInterval = isFake(timers.setInterval) ? setTimeout : timers.setInterval;
+const nextTick = isFake(process.nextTick) ? (run: () => void) => setTimeout(run, 0) : process.nextTick;
 
 /** The key of the exit handlers of all copies and versions of this package. */
 const LAST = Symbol.for('taketurns:exit');
@@ -83,7 +84,7 @@ function listen(): void {
   // A handler of another copy of the library also moves behind every handler that is added later. The two must not move
   // behind each other for ever.
   process.on('newListener', (event, listener) => {
-    if (event === 'exit' && !(LAST in listener)) queueMicrotask(beLast);
+    if (event === 'exit' && !(LAST in listener)) Promise.resolve().then(beLast);
   });
 }
 
@@ -98,12 +99,12 @@ function reapNamed(core: Registry, name: number, left: number, isProof: boolean)
     const life = core.lifeIfAlive(i);
     if (life !== 0 && core.hostOf(i) === name) core.reap(i, life, Number(left > 0 || !isProof));
   }
-  if (left > 0) setTimeout(reapNamed, LOOK, core, name, left - LOOK, isProof);
+  if (left > 0) setTimeout(() => reapNamed(core, name, left - LOOK, isProof), LOOK);
 }
 
 export const host: Host = {
   clock: {
-    now: performance.now.bind(performance),
+    now: realNow(performance, timers.setTimeout),
     setTimeout,
     clearTimeout: clearTimeout as (timer: unknown) => void,
   },

@@ -1,4 +1,5 @@
 /** What surrounds the library if it was loaded as for a browser. */
+import { isFake, realNow, realTimers } from '../real-clock.js';
 
 interface Modules {
   readonly timers: typeof import('node:timers');
@@ -14,9 +15,11 @@ function builtin<K extends keyof Modules>(name: K): Modules[K] | undefined {
   return (Deno ? undefined : process?.getBuiltinModule?.(name)) as Modules[K] | undefined;
 }
 
-// These are taken at load, because a test may replace the global ones by false ones that stand still.
-export const { setTimeout, clearTimeout, setInterval } = builtin('timers') ?? globalThis;
-const { performance } = globalThis;
+// These are taken at load, because a test may replace the global ones by false ones that stand still, or has already
+// replaced them.
+const timers = builtin('timers') ?? globalThis;
+export const { setTimeout, clearTimeout } = realTimers(timers.setTimeout, timers.clearTimeout);
+export const setInterval = isFake(timers.setInterval) ? setTimeout : timers.setInterval;
 // The thread of the audio in a page (AudioWorkletGlobalScope) has no such clock.
-export const now: () => number = performance ? performance.now.bind(performance) : Date.now;
+export const now = realNow(globalThis.performance, timers.setTimeout);
 export const threads = builtin('worker_threads');

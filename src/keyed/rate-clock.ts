@@ -5,8 +5,11 @@
  */
 import { now } from '../runtime/clock.js';
 
+type Hrtime = () => readonly [seconds: number, nanoseconds: number];
+
 interface Process {
-  hrtime?(): readonly [seconds: number, nanoseconds: number];
+  /** A false clock of Sinon keeps the true function. */
+  readonly hrtime?: Hrtime & { readonly clock?: { readonly _hrtime?: Hrtime } };
   getBuiltinModule?(name: 'process'): Process | undefined;
 }
 
@@ -15,7 +18,8 @@ const { process, performance } = globalThis as {
   performance?: { timeOrigin?: number };
 };
 // Jest gives each file of tests a process of its own, whose clock may stand still from the start.
-const hrtime = process?.getBuiltinModule?.('process')?.hrtime ?? process?.hrtime;
+const given = process?.getBuiltinModule?.('process')?.hrtime ?? process?.hrtime;
+const hrtime = given?.clock?._hrtime ?? given;
 /** The origins of two threads of a page are times of one clock, a part of a millisecond apart at most. */
 const origin = performance?.timeOrigin ?? 0;
 

@@ -1,13 +1,14 @@
 /**
- * The clock and the timers of the engine. They are taken once, when the library is loaded. A test may later replace
- * the global ones by false ones that stand still ("fake timers"). The classes wait in real time all the same. A test
- * that has replaced them before the load makes the classes wait by its own clock.
+ * The clock and the timers of the engine. They are taken once, when the library is loaded. A test may replace the global
+ * ones by false ones that stand still ("fake timers"), later or before (src/real-clock.ts). The classes wait in real
+ * time all the same.
  */
-const { performance, setTimeout: setTimer, clearTimeout: clearTimer } = globalThis;
-export const setTimeout: (run: () => void, milliseconds: number) => unknown = setTimer;
-export const clearTimeout: (timer: never) => void = clearTimer;
+import { realNow, realTimers } from '../real-clock.js';
 
-const clock = performance ? performance.now.bind(performance) : Date.now;
+const { performance, setTimeout: start, clearTimeout: stop } = globalThis;
+export const { setTimeout, clearTimeout } = realTimers(start, stop);
+
+const clock = realNow(performance, start);
 let last = clock();
 let passed = 0;
 
