@@ -83,16 +83,15 @@ export class Arena {
   }
 
   /**
-   * The arena of every object that names none. On the main thread the default arena is made on first use. Workers of
-   * `worker_threads` that start later inherit the default arena; web workers inherit it in Bun alone. If a worker has
-   * inherited no default arena, the default arena of the first handle that arrives becomes its default.
+   * The arena of every object that names none. On the main thread the default arena is made on first use, or by
+   * `import 'taketurns/share'`. Workers of `worker_threads` that start later inherit the default arena; web workers
+   * inherit it in Bun alone. If a worker has inherited no default arena, the default arena of the first handle that
+   * arrives becomes its default.
    *
    * A worker without a default arena may make objects all the same. These objects lie in an arena of the worker's own,
    * which no other thread can take for the default arena. Other threads reach an object there by its handle, which
    * names the arena. A name or a key leads threads to one object only if they look in the same arena. So in such a
-   * worker `open` throws the error of this property. If the main thread does not use the library, call `new
-   * Arena().makeDefault()` in a worker. The new arena is then the default arena of this worker, and of the workers that
-   * it starts.
+   * worker `open` throws the error of this property.
    * @throws {Error} in a worker that has none: two threads would use two arenas and not synchronise.
    */
   static get default(): Arena {
@@ -110,9 +109,12 @@ export class Arena {
   }
 
   /**
-   * Makes this arena the default of this thread, and of later workers, where workers inherit. Never blocks.
+   * Makes this arena the default of this thread, and of later workers, where workers inherit. Never blocks. Call this
+   * on the main thread. A worker calls this only for an arena that it has got from another thread by a handle.
    * @throws {Error} if the thread has another default arena already, as a worker has that has inherited one. So a file
    * that the main thread and workers run calls this on the main thread only.
+   * @throws {Error} in a worker that has made the arena: another worker could do the same, and one name would then lead
+   * the two to two objects.
    * @example new Arena({ watch: false }).makeDefault();
    */
   makeDefault(): this {

@@ -27,7 +27,7 @@ export function arenaFull(thing: string, option: keyof typeof MOST, room: number
   const made = `new Arena({ ${option}: ${Math.min(2 * room, MOST[option])} })`;
   return new ArenaFullError(
     `the arena has no room for another ${thing}: let some go, or make a larger arena: ${made}, ` +
-      `and for the default arena, before all else, ${made}.makeDefault()`,
+      `and for the default arena, in the main thread before all else, ${made}.makeDefault()`,
   );
 }
 

@@ -92,13 +92,19 @@ export interface Inside {
 export function defaultArena(): Membership {
   const known = knownDefault();
   if (known) return Membership.of(known.memory) as Membership;
-  if (!host.isMainThread) {
+  if (!host.isMainThread)
     throw new Error(
-      'this worker has no arena: in Node start it after Arena.default, elsewhere post it a handle for Arena.from or ' +
-        'Semaphore.from, or use an { arena } or new Arena().makeDefault()',
+      `this worker has no default arena, in which threads find each other's objects by name: ${host.toShare}`,
     );
-  }
   return makeDefault(create({}));
+}
+
+/**
+ * @internal What `taketurns/share` does: makes the default arena, unless this thread has one. A worker that has
+ * inherited the arena does not attach to it before it uses an object.
+ */
+export function shareDefault(): void {
+  if (!knownDefault()) defaultArena();
 }
 
 /** @internal This thread's membership of the arena of a handle. */
@@ -125,9 +131,26 @@ function isDefault(membership: Membership): boolean | undefined {
   return known && attachedTo(known.memory) === membership;
 }
 
-/** @internal Makes an arena the default one of this thread; see `Arena.makeDefault`. */
+/**
+ * @internal Makes an arena the default one of this thread; see `Arena.makeDefault`.
+ *
+ * The default arena of a worker always comes from another thread: inherited, or by a handle. If workers made arenas of
+ * their own their default ones, one name would lead two workers to two objects, and nothing would tell.
+ */
 export function makeDefault(membership: Membership): Membership {
-  if (isDefault(membership) === false) throw new Error('makeDefault: this thread has a default arena already');
+  const is = isDefault(membership);
+  if (is === false) {
+    throw new Error(
+      'makeDefault: this thread has a default arena already, inherited or made by the first use of an object: ' +
+        'call makeDefault in the main thread, before all else',
+    );
+  }
+  if (is === undefined && !host.isMainThread && made.has(membership)) {
+    throw new Error(
+      'makeDefault: this worker has made the arena, so in another worker a name would lead to another object: ' +
+        `${host.toShare}`,
+    );
+  }
   own.membership = membership;
   host.setInherited(INHERITED, plainHandle(membership), () => membership.share());
   return membership;
@@ -152,12 +175,19 @@ function plainHandle(membership: Membership): ArenaHandle {
 
 /** @internal Checks that this thread may leave an arena; see `Arena.dispose`. */
 export function leave(membership: Membership | undefined): void {
-  if (membership && isDefault(membership)) throw new Error('Arena.dispose: this is the default arena of the thread');
+  if (membership && isDefault(membership)) {
+    throw new Error(
+      'Arena.dispose: this is the default arena of the thread, in which objects without an { arena } are: ' +
+        'dispose of these objects instead',
+    );
+  }
   if (own.apart === membership) own.apart = undefined;
 }
 
+/** The arenas that this thread has made, whichever copy of this package did it. */
+const made = common('made', () => new WeakSet<Membership>());
 /** The number of arenas that this module has made. */
-let made = 0n;
+let count = 0n;
 
 /** @internal Makes an arena of these capacities. */
 export function create(options: ArenaOptions): Membership {
@@ -198,10 +228,12 @@ export function create(options: ArenaOptions): Membership {
   const memory = sharedMemory(Math.ceil((RECORD * records + ELEMENT * elements + bytes) / PAGE));
   // Node 20 may lack `crypto`, so the id comes from the clock and `Math.random`. A test may replace `Math.random`, and
   // a clock may be coarse. So a count tells apart arenas that are made at the same moment.
-  const id = BigInt(Math.floor((now() + Math.random()) * 2 ** 40)) + ++made;
+  const id = BigInt(Math.floor((now() + Math.random()) * 2 ** 40)) + ++count;
   instantiate(memory).create(id, ...sizes);
   if (!watch) host.deaths?.unwatch(memory);
-  return Membership.of(memory) as Membership;
+  const membership = Membership.of(memory) as Membership;
+  made.add(membership);
+  return membership;
 }
 
 /** @internal This thread's membership of the arena that a caller has named, or of the default arena. */

@@ -20,6 +20,13 @@ describe('two files of tests pass in vitest, in one worker,', () => {
   });
 });
 
+it.each(['threads', 'vmThreads'])('two files of tests in two threads of vitest find one object (%s)', (pool) => {
+  const config = join(folder, 'names/vitest.config.js');
+  const options = ['--config', config, '--pool', pool, '--maxWorkers', '2', '--reporter', 'json'];
+  const report = JSON.parse(node(folder, vitest, 'run', '--root', folder, ...options));
+  expect([report.numPassedTests, report.numTotalTests]).toEqual([2, 2]);
+});
+
 describe('two files of tests pass in Jest', () => {
   it.each([
     ['in one process', ['--runInBand']],
@@ -50,7 +57,7 @@ describe('two files of tests in CommonJS pass in Jest without modules,', () => {
   it.each([
     ['in one process', ['--runInBand']],
     ['in two processes', ['--maxWorkers', '2', ...workers]],
-    ['in two threads', ['--maxWorkers', '2', ...workers, '--workerThreads', '--globalSetup', './commonjs/setup.cjs']],
+    ['in two threads', ['--maxWorkers', '2', '--config', './commonjs/jest.config.cjs', '--workerThreads']],
     ['in jsdom', ['--runInBand', '--env', createRequire(import.meta.url).resolve('jest-environment-jsdom')]],
   ])('%s', (_, options) => {
     const report = JSON.parse(node(folder, jest, '--json', '--rootDir', folder, ...options, 'commonjs/'));

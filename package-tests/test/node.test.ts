@@ -21,6 +21,7 @@ describe(`in Node ${process.versions.node}`, () => {
     ['taketurns/metrics', 10],
     ['taketurns/p0514', 8],
     ['taketurns/report', 9],
+    ['taketurns/share', 6],
     ['taketurns/sync', 9],
     ['taketurns/tasks', 1],
   ])('%s is at most %i files, since a thread that starts pays for each', (entry, most) => {

@@ -61,6 +61,13 @@ describe.each(Object.keys(bundlers))('a bundle by %s', (bundler) => {
     expect(classesIn(code)).toEqual(['Semaphore']);
   });
 
+  it('of taketurns/share holds what the import does, and no class', async () => {
+    const code = await bundle(bundler, 'share', "import 'taketurns/share'; console.log('started');");
+    expect(holds(code, coreBytes)).toBe(true);
+    expect(holds(code, 'taketurns:arena:')).toBe(true);
+    expect(classesIn(code)).toEqual([]);
+  });
+
   it('of everything holds each class', async () => {
     const code = await bundle(bundler, 'all', "import * as all from 'taketurns'; globalThis.all = all;");
     expect(classesIn(code)).toEqual(classes.map(([name]) => name));

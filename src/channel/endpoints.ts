@@ -222,7 +222,7 @@ function noPages(module: Module, wanted: number, { sending: { thing } }: Form): 
     wanted > MOST_BYTES
       ? `no arena has more than ${MOST_BYTES}`
       : `dispose of channels and watches, or make a larger arena: new Arena({ bytes: ${Math.min(2 * Math.max(room, wanted), MOST_BYTES)} }), ` +
-        'and for the default arena, before all else, call its makeDefault()';
+        'and for the default arena, in the main thread before all else, call its makeDefault()';
   return new ArenaFullError(
     `the arena has no room for the ${wanted} bytes of another ${thing}: ${module.freePages() * PAGE_SIZE} of ${room} bytes are ` +
       `free: ${advice}`,

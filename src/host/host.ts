@@ -88,6 +88,8 @@ export interface Host {
   readonly grace: number;
   /** The end of a sentence that says what else helps if address space is short. */
   readonly moreSpace: string;
+  /** What the programmer of a worker without a default arena does, as the end of a sentence. */
+  readonly toShare: string;
   /** The value that `setInherited` left under this key for this thread before its start; undefined if there is none. */
   inherited(key: string): unknown;
   /** Leaves a value for threads that start later. `copied` is called when such a thread starts, where possible. */

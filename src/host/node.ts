@@ -7,6 +7,7 @@ import { getEnvironmentData, isMainThread, setEnvironmentData, threadId, type Wo
 import { isFake, realNow, realTimers } from '../real-clock.js';
 import type { Host, Registry } from './host.js';
 import * as keeper from './keeper.js';
+import { BY_IMPORT, BY_MESSAGE } from './to-share.js';
 
 // These functions are taken at load: a test that replaces timers must not keep promises from settling. A test may have
 // replaced them before, also in the modules of Node.
@@ -113,6 +114,7 @@ export const host: Host = {
   threadName: isUnknown ? 0 : threadId + 1,
   grace: isNode ? 0 : 3000,
   moreSpace: ', or raise the limit (ulimit -v), or reserve nothing (node --disable-wasm-trap-handler)',
+  toShare: isUnknown ? BY_MESSAGE : BY_IMPORT,
   // Contexts of node:vm have globals of their own, but share the modules of the runtime.
   anchor: getEnvironmentData,
   inherited: getEnvironmentData,

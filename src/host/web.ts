@@ -9,6 +9,7 @@ import { waitAsync } from './helper.js';
 import type { Host } from './host.js';
 import { deaths, threadName } from './locks.js';
 import { clearTimeout, now, setInterval, setTimeout, threads } from './surroundings.js';
+import { BY_IMPORT, BY_MESSAGE } from './to-share.js';
 
 const later: (() => void)[] = [];
 let port: MessagePort | undefined;
@@ -29,6 +30,7 @@ export const host: Host = {
   // (kForcibleTerminationDelay in third_party/blink/renderer/core/workers/worker_thread.cc).
   grace: 3000,
   moreSpace: '',
+  toShare: threads ? BY_IMPORT : BY_MESSAGE,
   anchor: threads?.getEnvironmentData ?? globalThis,
   inherited: (key) => threads?.getEnvironmentData(key),
   setInherited(key, value) {

@@ -1,5 +1,6 @@
-/** Runs the modules of test/programs/, each in a process of its own. */
+/** Runs the modules of test/programs/, and other programs, each in a process of its own. */
 import { spawn } from 'node:child_process';
+import { isAbsolute } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export interface Outcome {
@@ -11,8 +12,9 @@ export interface Outcome {
 
 const DEADLINE = 20_000;
 
+/** @param name of a module of test/programs/, or the whole path of a file. */
 export function runProgram(name: string, args: readonly unknown[] = [], deadline = DEADLINE): Promise<Outcome> {
-  const file = fileURLToPath(new URL(`../programs/${name}.mjs`, import.meta.url));
+  const file = isAbsolute(name) ? name : fileURLToPath(new URL(`../programs/${name}.mjs`, import.meta.url));
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [file, ...args.map(String)], {
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -34,6 +34,7 @@ describe('examples', () => {
     'p0514-locks.mjs': /^(\w+lock: counted to 8000\n){3}$/,
     'piscina-channel.mjs': /^100 jobs done\n200 jobs done\n300 jobs done\nthe jobs add up to 45150\n$/,
     'piscina-memory.mjs': /^10 jobs of 3900 MB in all: never more than there is\n$/,
+    'piscina-names.mjs': /^60 jobs, in all 1830\n$/,
     'readers-writer.mjs': /^50 writes, 0 torn reads\n$/,
     'readers-writer-in-order.mjs': /^50 writes, 0 torn reads\n$/,
     'ring-buffer.mjs': /^2000 items taken, 0 out of order\n$/,

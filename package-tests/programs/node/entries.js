@@ -6,6 +6,7 @@ import { metrics } from 'taketurns/metrics';
 import { BinarySemaphore, CountingSemaphore } from 'taketurns/p0514';
 import own from 'taketurns/package.json' with { type: 'json' };
 import { report } from 'taketurns/report';
+import 'taketurns/share';
 import * as tasks from 'taketurns/tasks';
 
 for (const semaphore of [new Semaphore(1), new TwaSemaphore(1)]) {

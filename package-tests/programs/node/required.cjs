@@ -8,6 +8,7 @@ const { TwaSemaphore } = require('taketurns/algorithms');
 const { metrics } = require('taketurns/metrics');
 const { BinarySemaphore } = require('taketurns/p0514');
 const { report } = require('taketurns/report');
+require('taketurns/share');
 const { Condition } = require('taketurns/sync');
 const tasks = require('taketurns/tasks');
 

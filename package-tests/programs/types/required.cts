@@ -1,4 +1,7 @@
 import taketurns = require('taketurns');
+
+import 'taketurns/share';
+
 import sync = require('taketurns/sync');
 import tasks = require('taketurns/tasks');
 

@@ -5,6 +5,7 @@ import { type HeldKeys, type Key, KeyedMutex, KeyedSemaphore, RateLimiter } from
 import { metrics, startMetrics } from 'taketurns/metrics';
 import { AtomicSemaphore, atomicTryWait, BinarySemaphore, CountingSemaphore, Notify } from 'taketurns/p0514';
 import { report } from 'taketurns/report';
+import 'taketurns/share';
 import { Condition, RwLock } from 'taketurns/sync';
 import * as tasks from 'taketurns/tasks';
 

@@ -14,7 +14,7 @@ test('default arena: a worker inherits it, or gets it by one line', async ({ tea
   } else {
     // Workers of worker_threads inherit the arena in every runtime that has them.
     equal([team.kind, threads === undefined || 'Deno' in globalThis], ['web', true], 'not inherited by');
-    isError(new Error(error), 'Error', 'this worker has no arena');
+    isError(new Error(error), 'Error', 'this worker has no default arena');
     await worker.join();
     note('handed over in one line');
   }

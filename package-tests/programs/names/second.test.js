@@ -1,0 +1,3 @@
+import both from './both.js';
+
+both();
