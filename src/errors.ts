@@ -13,7 +13,34 @@ export class ArenaFullError extends Error {
   override readonly name = 'ArenaFullError';
 }
 
+/**
+ * The call would block its thread for ever, because it waits for what this thread has, or what a promise of this thread
+ * waits for: a self-deadlock. Nothing was changed. This is a mistake of the program, and to try again does not help. The
+ * message says what to call instead.
+ *
+ * A circle of several threads is another error, the `DeadlockError` of `taketurns/report`. A task that awaits what it
+ * holds itself gets no error, because the library does not know which task calls: give the wait a time-out.
+ */
+export class SelfDeadlockError extends Error {
+  /** `SelfDeadlockError`. */
+  override readonly name = 'SelfDeadlockError';
+}
+
 knowEverywhere(ArenaFullError);
+knowEverywhere(SelfDeadlockError);
+
+/**
+ * @internal Makes the error of a call for which a thread would wait for itself.
+ * @param why says what this thread or a promise of it has or waits for.
+ * @param instead says what the code does that has it.
+ * @param inAsync is the call for code that does not have it, because another task of this thread does. In the code that
+ * has it, this call would wait for itself too, and no error could say so.
+ */
+export function selfDeadlock(call: string, why: string, instead: string, inAsync: string): SelfDeadlockError {
+  return new SelfDeadlockError(
+    `${call}: ${why}, and would wait for itself: ${instead}. Only if another task of this thread has it, await ${inAsync}`,
+  );
+}
 
 /** @internal The most of each that an arena may have. */
 export const MOST = { objects: 1 << 20, threads: 4095, waiters: 4_000_000 } as const;

@@ -11,7 +11,7 @@ export {
   type ThreadHandle,
   type WatchedWorker,
 } from './arena.js';
-export { ArenaFullError, CancelledError, DisposedError, TimeoutError } from './errors.js';
+export { ArenaFullError, CancelledError, DisposedError, SelfDeadlockError, TimeoutError } from './errors.js';
 export { HeldLock } from './held-lock.js';
 export { HeldPermits } from './held-permits.js';
 export { Mutex, type MutexHandle, type MutexOptions } from './mutex.js';

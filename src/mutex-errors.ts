@@ -1,9 +1,11 @@
 /** The texts of the errors and of the warning of a mutex. `at` says where the mutex is. */
 import type { Core } from './border/core.js';
 import { MOST_WAITERS } from './border/numbers.js';
-import { ArenaFullError, DisposedError, noRoom } from './errors.js';
+import { ArenaFullError, DisposedError, noRoom, SelfDeadlockError, selfDeadlock } from './errors.js';
 import { disposedError, named, reference, type SharedObject } from './shared-object.js';
 import { threadText } from './stats.js';
+
+const spaced = (name: string): string => name && ` ${name}`;
 
 /** The error of a request that found the arena full, or the queue of the mutex full. */
 export function full(core: Core, at: number): ArenaFullError {
@@ -25,16 +27,24 @@ export function wanted(mutex: SharedObject<'Mutex'>): string {
   return `the lock ${mutex[named](' ')}(${owner ? `${threadText(core, owner)} has it` : 'free'}, ${core.waitersOf(address)} waiting)`;
 }
 
+/** The calls that block for a mutex. */
+export type Blocking = 'lock' | 'hold' | 'waitForUnlock';
+
 /** The error of a thread that would wait for itself, because it is the owner or a promise of it waits. */
-export function ofItself(method: string, isOwner: boolean): Error {
-  const why = isOwner ? 'has the lock' : 'waits for it';
-  return new Error(
-    `Mutex.${method}: this thread or a promise of it ${why}, and would wait for itself: use ${method}Async`,
-  );
+export function ofItself(mutex: SharedObject<'Mutex'>, method: Blocking, isOwner: boolean): SelfDeadlockError {
+  const call = `Mutex.${method}`;
+  const lock = `the lock${spaced(mutex[named](''))}`;
+  const instead = `${method}Async()`;
+  return isOwner
+    ? selfDeadlock(call, `this thread has ${lock}`, 'code that has it must unlock first, or not lock again', instead)
+    : new SelfDeadlockError(
+        `${call}: a promise of this thread waits for ${lock}, so this thread would wait for itself: await ${instead}`,
+      );
 }
 
 export const NESTED =
-  'Mutex: a function of runExclusive asks for the same lock. If it waits, it waits for itself: give a timeout';
+  'Mutex: a function of runExclusive asks for the same lock. If it awaits the lock, it waits for itself: do not lock ' +
+  'again in the function, or give a timeout';
 
 /**
  * Throws the error of a promise that has not got the lock, for the reason of the cancelled request or for another. A

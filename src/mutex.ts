@@ -21,7 +21,7 @@ import { CancelledError, mayNotBlock, noRoom } from './errors.js';
 import { type HeldLock, LockGuard } from './held-lock.js';
 import { NO_LOCK, told } from './held-permits.js';
 import { limited } from './limiting.js';
-import { full, NESTED, notOwner, ofItself, refuse, wanted } from './mutex-errors.js';
+import { type Blocking, full, NESTED, notOwner, ofItself, refuse, wanted } from './mutex-errors.js';
 import { type MutexOptions, properties } from './mutex-options.js';
 import { cancelling, headOf, type Leaving, waitInQueue } from './mutex-queue.js';
 import { checkWaitOptions, type Signal, type WaitOptions } from './options.js';
@@ -173,7 +173,7 @@ export class Mutex extends SharedObject<typeof KIND> {
    * @throws {TimeoutError} when the time-out has passed. The thread is not the owner, and has left the queue.
    * @throws {CancelledError} if `cancelAll` has cancelled the request. The thread is not the owner either.
    * @throws the reason of a signal that is aborted already.
-   * @throws {Error} if this thread is the owner already, or a promise of it waits: it would wait for itself.
+   * @throws {SelfDeadlockError} if this thread is the owner already, or a promise of it waits: it would wait for itself.
    * @throws {RangeError | TypeError} for a bad time-out or signal.
    * @throws {ArenaFullError} if the arena has no room for another waiter, or 520,192 requests wait for the mutex.
    * @throws the error that `onOwnerDied` throws; then the lock is free again.
@@ -183,37 +183,37 @@ export class Mutex extends SharedObject<typeof KIND> {
    */
   lock(options?: WaitOptions): void {
     if (options !== undefined) this.#lockFor('lock', options);
-    else if (this.#lock(this.#at) !== 0) this.#wait(Infinity);
+    else if (this.#lock(this.#at) !== 0) this.#wait(Infinity, 'lock');
     // biome-ignore lint/correctness/noVoidTypeReturn: to the types it is nothing, and `using` it throws.
     return NO_LOCK;
   }
 
   /** Locks, and returns whether it has reported the death of an owner. For `waitForUnlock` it unlocks instead. */
-  #lockFor(method: 'lock' | 'hold' | 'waitForUnlock', options: WaitOptions): boolean {
+  #lockFor(method: Blocking, options: WaitOptions): boolean {
     const passes = method === 'waitForUnlock';
     const timeout = checkWaitOptions(`Mutex.${method}`, options);
     if (this.#lock(this.#at) === ADMITTED) return passes && this.#pass();
     // The request must be able to leave the queue.
-    if (timeout === Infinity || (timeout > 0 && this.#core.reserveSecond())) return this.#wait(timeout, passes);
+    if (timeout === Infinity || (timeout > 0 && this.#core.reserveSecond())) return this.#wait(timeout, method);
     if (this.#try() === ADMITTED) return this[report](passes);
     throw timeout === 0 ? timedOut(wanted(this), 0) : noRoom(this.#core);
   }
 
   /**
-   * Waits for the lock. Returns whether it has reported the death of an owner. With `passes`, the call is for
-   * `waitForUnlock`: it unlocks, and reports nothing.
+   * Waits for the lock. Returns whether it has reported the death of an owner. For `waitForUnlock` it unlocks, and
+   * reports nothing.
    */
-  #wait(timeout: number, passes = false): boolean {
-    const method = passes ? 'waitForUnlock' : 'lock';
+  #wait(timeout: number, method: Blocking): boolean {
+    const passes = method === 'waitForUnlock';
     const answer = waitInQueue(this[reference], this.#at, countdown(timeout));
     if (answer === REFUSED) {
       const { mayBlock, thread } = this[reference].membership;
       if (!mayBlock) throw mayNotBlock(passes ? 'waitForUnlockAsync' : 'lockAsync, holdAsync or tryLock');
-      throw ofItself(method, this.#core.ownerOf(this.#at) === thread);
+      throw ofItself(this, method, this.#core.ownerOf(this.#at) === thread);
     }
     if (answer === ANSWER_CLOSED) throw this[disposedError]();
     if (answer === ANSWER_FULL) throw full(this.#core, this.#at);
-    if (answer === ANSWER_HELD) throw ofItself(method, true);
+    if (answer === ANSWER_HELD) throw ofItself(this, method, true);
     if (answer !== ADMITTED) throw notAdmitted(answer, () => wanted(this), timeout);
     return this[report](passes);
   }
@@ -394,7 +394,7 @@ export class Mutex extends SharedObject<typeof KIND> {
    * this thread dies between the two, it counts as an owner that has died. But the call does not run `onOwnerDied`: the
    * next owner learns of the dead owners.
    * @param options a time-out and a signal; without them the call may take for ever.
-   * @throws {Error} if this thread is the owner itself, or a promise of it waits: it would wait for itself.
+   * @throws {SelfDeadlockError} if this thread is the owner itself, or a promise of it waits: it would wait for itself.
    * @throws the other errors of `lock`.
    * @example mutex.waitForUnlock({ timeout: 1000 }); // whoever had the lock when this was called has given it back
    */
@@ -452,7 +452,7 @@ export class Mutex extends SharedObject<typeof KIND> {
     const guard = new LockGuard(this, false);
     const ownerDied =
       options === undefined
-        ? this.#lock(this.#at) !== ADMITTED && this.#wait(Infinity)
+        ? this.#lock(this.#at) !== ADMITTED && this.#wait(Infinity, 'hold')
         : this.#lockFor('hold', options);
     return told(guard, ownerDied);
   }

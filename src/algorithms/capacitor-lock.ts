@@ -9,7 +9,7 @@ import { close } from '../shared-object.js';
 import { Capacitor, type CapacitorHandle, type CapacitorOptions, NAMES } from './capacitor.js';
 import { ClhLock } from './clh-lock.js';
 import { LifoLock } from './lifo-lock.js';
-import { type Lock, runLocked } from './lock.js';
+import { heldAlready, type Lock, runLocked } from './lock.js';
 import { McsLock } from './mcs-lock.js';
 import { ARRIVED, type Mine, NOT_HELD, PAST } from './mine.js';
 import type { InnerSemaphore } from './platoons.js';
@@ -187,13 +187,13 @@ export class CapacitorLock implements Lock {
 
   /**
    * Takes the lock, and blocks the thread until it has it: first at the capacitor, then at the inner lock.
-   * @throws {Error} if this thread holds it already: it would wait for itself for ever.
+   * @throws {SelfDeadlockError} if this thread holds it already: it would wait for itself for ever.
    * @throws {TypeError} on a thread that must not block.
    * @throws {DisposedError} if the lock has been or is being disposed of.
    * @example lock.lock();
    */
   lock(): void {
-    if (this.mine.held !== NOT_HELD) throw held();
+    if (this.mine.held !== NOT_HELD) throw heldAlready(`${KIND}.lock`);
     if (this.whenContended && this.capacitor.isIdle && (this.inner as Required<Lock>).tryLock()) {
       this.mine.held = PAST;
     } else if (this.fraction > 0 && draw() < this.limit) {
@@ -325,8 +325,4 @@ function ownSemaphore(what: string): TypeError {
   return new TypeError(
     `${what}: whenContended must not be true with a semaphore of your own: its waiters have no ticket, and would be passed without bound`,
   );
-}
-
-function held(): Error {
-  return new Error(`${KIND}.lock: this thread holds the lock already, and would wait for itself for ever`);
 }

@@ -4,6 +4,7 @@
  * @module algorithms
  */
 
+export { SelfDeadlockError } from '../errors.js';
 export type { Policy, PolicyOptions } from '../options.js';
 export { Capacitor, type CapacitorHandle, type CapacitorOptions } from './capacitor.js';
 export { CapacitorLock, type CapacitorLockHandle, type CapacitorLockOptions } from './capacitor-lock.js';

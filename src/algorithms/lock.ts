@@ -12,7 +12,7 @@ import {
   CLOSED_OBJECT,
   REFUSED,
 } from '../border/numbers.js';
-import { checkType, noRoom } from '../errors.js';
+import { checkType, noRoom, SelfDeadlockError } from '../errors.js';
 import type { PolicyOptions } from '../options.js';
 import { given, type Reference } from '../reference.js';
 import { leaves } from '../runtime/membership.js';
@@ -110,6 +110,13 @@ export function runLocked<T>(kind: string, lock: Lock, section: () => T): T {
   return result;
 }
 
+/** The error of a thread that locks a lock that it holds. */
+export function heldAlready(call: string): SelfDeadlockError {
+  return new SelfDeadlockError(
+    `${call}: this thread holds the lock already, and would wait for itself for ever: unlock first, or do not lock again`,
+  );
+}
+
 export abstract class SharedLock<K extends Kind> extends SharedObject<K> implements Lock {
   readonly #kind: K;
   readonly #functions: LockFunctions;
@@ -130,7 +137,7 @@ export abstract class SharedLock<K extends Kind> extends SharedObject<K> impleme
 
   /**
    * Takes the lock, and blocks the thread until it has it.
-   * @throws {Error} if this thread holds it already, even after `dispose`: it would wait for itself for ever.
+   * @throws {SelfDeadlockError} if this thread holds it already, even after `dispose`: it would wait for itself for ever.
    * @throws {TypeError} on a thread that must not block.
    * @throws {DisposedError} if the lock has been or is being disposed of.
    * @example lock.lock();
@@ -205,7 +212,7 @@ export abstract class SharedLock<K extends Kind> extends SharedObject<K> impleme
 
   #refuse(what: string, answer: Refusal): never {
     if (answer === ANSWER_HELD) {
-      throw new Error(`${this.#kind}.${what}: this thread holds the lock already, and would wait for itself for ever`);
+      throw heldAlready(`${this.#kind}.${what}`);
     }
     if (answer === ANSWER_FULL) {
       const error = noRoom(this[reference].membership.core);

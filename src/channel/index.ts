@@ -5,6 +5,7 @@
  * @module
  */
 
+export { SelfDeadlockError } from '../errors.js';
 export type { Case } from './case.js';
 export { Channel } from './channel.js';
 export type { ChannelHandle, ChannelOptions, ChannelStats, EndStats } from './channel-base.js';

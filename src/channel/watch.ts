@@ -13,7 +13,7 @@ import {
   PLACES,
   REFUSED,
 } from '../border/numbers.js';
-import { checkInteger } from '../errors.js';
+import { checkInteger, SelfDeadlockError } from '../errors.js';
 import { checkWaitOptions, type WaitOptions } from '../options.js';
 import { find, make, open, Reference } from '../reference.js';
 import { countdown } from '../runtime/parking.js';
@@ -230,8 +230,9 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
    * @throws {TimeoutError} when the time-out has passed.
    * @throws the reason of a signal that is aborted already, and the errors of the codec.
    * @throws {RangeError} if the value is larger than `bytes`, or for a bad time-out.
-   * @throws {TypeError} if the value cannot travel, for bad options, if a `setAsync` of this thread waits for its turn, or
-   * if another thread sets a value, on a thread that must not block, such as a browser's main thread.
+   * @throws {TypeError} if the value cannot travel, for bad options, or if another thread sets a value, on a thread that
+   * must not block, such as a browser's main thread.
+   * @throws {SelfDeadlockError} if a `setAsync` of this thread waits for its turn: the thread would wait for itself.
    * @throws {ArenaFullError} if the thread has to wait, and the arena has no room for another waiter.
    * @throws {DisposedError} if the watch has been or is being disposed of.
    * @example progress.set(0.5);
@@ -248,7 +249,9 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
     const left = countdown(timeout);
     this.#turn.checkWait(timeout, left);
     if (this.#turn.shared.promises.first !== 0 || this.#turn.hasGranted)
-      throw new TypeError(`${KIND}.set: a setAsync of this thread waits for its turn: await it first`);
+      throw new SelfDeadlockError(
+        `${KIND}.set: a setAsync of this thread waits for its turn, so this thread would wait for itself: await setAsync()`,
+      );
     this.#turn.queue(1, timeout, left);
     this.#write(kept);
   }

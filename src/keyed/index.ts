@@ -5,6 +5,7 @@
  * @module
  */
 
+export { SelfDeadlockError } from '../errors.js';
 export type { Key, KeyedStats, KeyStats } from '../keys.js';
 export { HeldKeys } from './held-keys.js';
 export { KeyedMutex, type KeyedMutexHandle, type KeyedMutexOptions } from './keyed-mutex.js';

@@ -88,7 +88,8 @@ export class KeyedMutex extends Keyed<typeof KIND> {
    * @throws {TimeoutError} when the time-out has passed. The request has left the queue, and holds nothing.
    * @throws {CancelledError} if `cancelAll` has cancelled the request. It holds nothing either.
    * @throws the reason of a signal that is aborted already.
-   * @throws {Error} if this thread or a promise of it has the key or waits for it: it would wait for itself.
+   * @throws {SelfDeadlockError} if this thread or a promise of it has the key or waits for it: it would wait for
+   * itself.
    * @throws {RangeError | TypeError} for a bad key or option.
    * @throws {TypeError} on a thread that must not block, such as a browser's main thread, if it would have to.
    * @throws {ArenaFullError} if the arena has no room for another object or waiter.

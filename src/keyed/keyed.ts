@@ -26,7 +26,7 @@
  * ascending. So who waits for a key holds only lesser keys, and such calls cannot wait in a circle.
  */
 import { CLOSED_OBJECT, K_ENDED, O_SPIN, O_TIMEOUTS } from '../border/numbers.js';
-import { checkInteger, checkType, DisposedError, mayNotBlock } from '../errors.js';
+import { checkInteger, checkType, DisposedError, mayNotBlock, selfDeadlock } from '../errors.js';
 import { dispose } from '../held-permits.js';
 import { keysOf } from '../key-reading.js';
 import { checkKey, inOrder, type Key, type KeyedStats, type KeyStats, MOST_KEYS } from '../keys.js';
@@ -193,9 +193,11 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
     if (!mayBlock) throw mayNotBlock(`${method}Async or tryHold`);
     // What this thread has or waits for by promises, it cannot give back while it blocks.
     if (entry.used + permits > this.#permits)
-      throw new Error(
-        `${this.#kind}.${method}: this thread or a promise of it has the ${entry.text} or waits for it, and would wait ` +
-          `for itself: use ${method}Async`,
+      throw selfDeadlock(
+        `${this.#kind}.${method}`,
+        `this thread or a promise of it has the ${entry.text} or waits for it`,
+        'code that has the key must give it back first, or not hold it again',
+        `${method}Async`,
       );
     entry.used += permits;
     try {
@@ -293,7 +295,7 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
    * @param keys strings and integers.
    * @param options a time-out for all keys together, and a signal.
    * @throws what `hold` throws, for the first key that it does not get. It holds nothing then.
-   * @throws {Error} if this thread or a promise of it has one of the keys already: it would wait for itself.
+   * @throws {SelfDeadlockError} if this thread or a promise of it has one of the keys already: it would wait for itself.
    */
   holdAll(keys: readonly Key[], options?: WaitOptions): HeldKeys {
     const sorted = inOrder(this.#kind, 'holdAll', keys);

@@ -20,7 +20,15 @@
 
 import type { Arena } from '../arena.js';
 import { GRANT, KIND_RATE_LIMITER, O_INITIAL, O_MAX, O_SPIN, O_TIMEOUTS, R_WAITS, TICKET } from '../border/numbers.js';
-import { CancelledError, checkInteger, checkOptions, DisposedError, mayNotBlock, TimeoutError } from '../errors.js';
+import {
+  CancelledError,
+  checkInteger,
+  checkOptions,
+  DisposedError,
+  mayNotBlock,
+  SelfDeadlockError,
+  TimeoutError,
+} from '../errors.js';
 import { limited } from '../limiting.js';
 import { checkWaitOptions, isOptions, type Properties, type Signal, type WaitOptions } from '../options.js';
 import { find, type Handle, make, open, Reference } from '../reference.js';
@@ -175,7 +183,7 @@ export class RateLimiter extends SharedObject<typeof KIND> {
    * @throws {TimeoutError} when the time-out has passed. The request has taken nothing, and those behind it move up.
    * @throws {CancelledError} if `cancelAll` has cancelled the request.
    * @throws the reason of a signal that is aborted already.
-   * @throws {Error} if a promise of this thread waits: the thread would wait for itself.
+   * @throws {SelfDeadlockError} if a promise of this thread waits: the thread would wait for itself.
    * @throws {RangeError | TypeError} for a bad number or option.
    * @throws {TypeError} on a thread that must not block, such as a browser's main thread, if it would have to.
    * @throws {ArenaFullError} if the arena has no room for another waiter.
@@ -201,8 +209,8 @@ export class RateLimiter extends SharedObject<typeof KIND> {
     const hasTurn = due < Infinity;
     if (!hasTurn) {
       if (promises > 0)
-        throw new Error(
-          `${KIND}.take: a promise of this thread waits, and this thread would wait for itself: use takeAsync`,
+        throw new SelfDeadlockError(
+          `${KIND}.take: a promise of this thread waits, so this thread would wait for itself: await takeAsync()`,
         );
       try {
         turn.acquire({ timeout });

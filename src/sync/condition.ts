@@ -21,7 +21,7 @@ import {
   REFUSED,
   TIMED_OUT,
 } from '../border/numbers.js';
-import { checkInteger, checkType, mayNotBlock, noRoom } from '../errors.js';
+import { checkInteger, checkType, mayNotBlock, noRoom, SelfDeadlockError } from '../errors.js';
 import { Mutex, type MutexHandle } from '../mutex.js';
 import { checkWaitOptions, type Signal, type WaitOptions } from '../options.js';
 import { checkKind, find, given, type Handle, make, open, type Reference } from '../reference.js';
@@ -177,8 +177,9 @@ export class Condition extends SharedObject<typeof KIND> {
    * @param options a time-out and a signal; without them the call may take for ever. The time-out limits only the wait
    * for a notification: if another thread has the mutex then, the call takes longer.
    * @returns true if the thread was notified, false if the time-out came first.
-   * @throws {Error} if this thread is not the owner, or if a promise of this thread waits for the mutex or on this
-   * condition. Then nothing has changed.
+   * @throws {Error} if this thread is not the owner. Then nothing has changed.
+   * @throws {SelfDeadlockError} if a promise of this thread waits for the mutex or on this condition. Then nothing has
+   * changed.
    * @throws the reason of a signal that is aborted already.
    * @throws {RangeError | TypeError} for a bad time-out or signal.
    * @throws {RangeError} if hardly any of the stack is left. Then nothing has changed.
@@ -197,7 +198,8 @@ export class Condition extends SharedObject<typeof KIND> {
     const { mayBlock, pollTime, thread } = membership;
     if (!mayBlock) throw mayNotBlock('waitAsync');
     const { promises, head } = shared;
-    if (promises.waits || head?.waits || this.#promises.waits || shared.returning) throw new Error(PROMISED);
+    if (promises.waits || head?.waits || this.#promises.waits || shared.returning)
+      throw new SelfDeadlockError(PROMISED);
     const core = this.#core;
     const at = this.#at;
     const { attachment } = this.#shared;
@@ -475,7 +477,8 @@ export class Condition extends SharedObject<typeof KIND> {
 }
 
 const PROMISED =
-  'Condition.wait: a promise of this thread waits for the mutex or on the condition, and cannot go on while the thread blocks: use waitAsync';
+  'Condition.wait: a promise of this thread waits for the mutex or on the condition, and cannot go on while the thread ' +
+  'blocks, so this thread would wait for itself: await waitAsync()';
 
 /**
  * Returns the library object of a condition that has been found or opened. If the condition belongs to another mutex,

@@ -229,8 +229,8 @@ export class HeldUpdate extends Held {
    * @param options a time-out and a signal; without them the call may take for ever.
    * @throws {TimeoutError} when the time-out has passed. Readers are let in again, and this guard still holds the turn.
    * @throws the reason of a signal that is aborted already.
-   * @throws {Error} if the guard holds nothing, or if this thread or a promise of it reads: the thread would wait for
-   * itself.
+   * @throws {Error} if the guard holds nothing.
+   * @throws {SelfDeadlockError} if this thread or a promise of it reads: the thread would wait for itself.
    * @throws {RangeError | TypeError} for a bad time-out or signal.
    * @throws {TypeError} on a thread that must not block, if the call would block.
    * @throws {DisposedError} if the lock has been or is being disposed of.

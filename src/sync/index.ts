@@ -5,6 +5,7 @@
  * @module
  */
 
+export { SelfDeadlockError } from '../errors.js';
 export type { ConditionStats } from '../stats.js';
 export {
   Barrier,

@@ -10,7 +10,7 @@
 import { host } from '#host';
 import { ADMITTED, ANSWER_CLOSED, BEGUN, O_PHASE, PHASE_COUNT, QUEUED } from '../border/numbers.js';
 import type { Sync } from '../border/sync.js';
-import { checkOptions, checkType } from '../errors.js';
+import { checkOptions, checkType, selfDeadlock } from '../errors.js';
 import { checkWaitOptions, USUAL, type WaitOptions } from '../options.js';
 import { given, type Handle } from '../reference.js';
 import { reasonOf, timedOut } from '../runtime/cancellation.js';
@@ -44,7 +44,6 @@ export interface OnceState {
 }
 
 const KIND = 'Once';
-const SELF_RUNS = 'this thread or a promise of it runs it already, so it would wait for itself';
 const NESTED =
   'Once: a function that runAsync runs has called runAsync of the same object. If it waits for that, it waits for itself';
 const RESULT = 'the result of the thread that runs it';
@@ -114,7 +113,7 @@ export class Once extends PhaseObject<typeof KIND> {
    * thread until that call has ended.
    * @returns whether this call has called its function.
    * @throws what the function throws.
-   * @throws {Error} if this thread or a promise of it runs a function of the object, and there is no time-out: the
+   * @throws {SelfDeadlockError} if this thread or a promise of it runs a function of the object, and there is no time-out: the
    * thread would wait for itself.
    * @throws {TimeoutError} when the time has passed while another thread runs its function.
    * @throws {TypeError} if `fn` is not a function, or on a thread that must not block, if it would have to.
@@ -136,7 +135,12 @@ export class Once extends PhaseObject<typeof KIND> {
       if (answer === ADMITTED) return false;
       if (answer === BEGUN) break;
       if (timeout === Infinity && this.sync.heldByAttachment(this.attachment) > 0)
-        throw new Error(`${what}: ${SELF_RUNS}`);
+        throw selfDeadlock(
+          what,
+          'this thread or a promise of it runs it already',
+          'its function must not call run of the same object',
+          'runAsync(fn)',
+        );
       this.checkBlocking('runAsync');
       this.checkEnded(this.sleep(this.phaseSeen, left), RESULT, timeout);
     }

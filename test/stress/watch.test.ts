@@ -50,7 +50,9 @@ it('refuses to block behind a promise of the same thread, which could never be s
     }
     await set;
   }
-  expect(String(error)).toBe('TypeError: Watch.set: a setAsync of this thread waits for its turn: await it first');
+  expect(String(error)).toBe(
+    'SelfDeadlockError: Watch.set: a setAsync of this thread waits for its turn, so this thread would wait for itself: await setAsync()',
+  );
 });
 
 it('takes no value from a thread that has left the arena', () => {

@@ -229,7 +229,7 @@ describe('waitForUnlock', () => {
     const mutex = new Mutex();
     mutex.lock();
     expect(() => mutex.waitForUnlock()).toThrow(
-      'Mutex.waitForUnlock: this thread or a promise of it has the lock, and would wait for itself: use waitForUnlockAsync',
+      'Mutex.waitForUnlock: this thread has the lock, and would wait for itself: code that has it must unlock first',
     );
     expect(() => mutex.waitForUnlock({ timeout: -1 })).toThrow(/Mutex.waitForUnlock: timeout/);
     const call = (crowd[0] as Member).run('mutex-hold', { handle: mutex.handle, told: undefined });
@@ -237,7 +237,9 @@ describe('waitForUnlock', () => {
     mutex.unlock();
     await call;
     const waits = mutex.waitForUnlockAsync({ timeout: 600_000 });
-    expect(() => mutex.waitForUnlock()).toThrow(/waits for it, and would wait for itself/);
+    expect(() => mutex.waitForUnlock()).toThrow(
+      /waits for the lock, so this thread would wait for itself: await waitForUnlockAsync\(\)$/,
+    );
     mutex.cancelAll();
     expect(await failure(() => waits)).toBeInstanceOf(CancelledError);
     expect((await failure(() => mutex.waitForUnlockAsync({ timeout: 1 }))).name).toBe('TimeoutError');

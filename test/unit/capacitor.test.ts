@@ -1,5 +1,5 @@
 /** Capacitor and CapacitorLock in one thread and with one other; stress/capacitor.test.ts has crowds of threads. */
-import { Arena, ArenaFullError, DisposedError, Semaphore } from 'taketurns';
+import { Arena, ArenaFullError, DisposedError, SelfDeadlockError, Semaphore } from 'taketurns';
 import {
   Capacitor,
   CapacitorLock,
@@ -433,13 +433,14 @@ describe.each([
     const lock = new CapacitorLock(new TtsLock(), options);
     const same = CapacitorLock.from(structuredClone(lock.handle));
     expect(same.bypass).toBe('bypass' in options ? options.bypass : 10);
-    const twice = 'CapacitorLock.lock: this thread holds the lock already, and would wait for itself for ever';
+    const twice =
+      'CapacitorLock.lock: this thread holds the lock already, and would wait for itself for ever: unlock first, or do not lock again';
     const notHeld = 'CapacitorLock.unlock: this thread does not hold the lock';
     expect(() => lock.unlock()).toThrow(new Error(notHeld));
     for (let i = 0; i < 30; i++) {
       lock.lock();
-      expect(() => lock.lock()).toThrow(new Error(twice));
-      expect(() => same.lock()).toThrow(new Error(twice));
+      expect(() => lock.lock()).toThrow(new SelfDeadlockError(twice));
+      expect(() => same.lock()).toThrow(new SelfDeadlockError(twice));
       expect(same.tryLock()).toBe(false);
       same.unlock();
       expect(() => lock.unlock()).toThrow(new Error(notHeld));

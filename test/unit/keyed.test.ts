@@ -236,7 +236,7 @@ describe('a key', () => {
   it('that a thread holds already is an error for a call that blocks', async () => {
     const { arena, table } = fresh();
     const held = table.hold('a');
-    const text = 'this thread or a promise of it has the key "a" or waits for it, and would wait for itself: use holdA';
+    const text = 'this thread or a promise of it has the key "a" or waits for it, and would wait for itself: code that';
     for (const call of [() => table.hold('a'), () => table.holdAll(['b', 'a']), () => table.hold('a', { timeout: 5 })])
       expect((await failure(call)).message).toContain(text);
     expect(table.inspect().keys).toEqual([{ key: 'a', out: 1, waiting: 0 }]);

@@ -1,5 +1,5 @@
 /** The locks of the papers in one thread and with one other; stress/locks.test.ts has crowds of threads. */
-import { Arena, ArenaFullError, DisposedError, Semaphore } from 'taketurns';
+import { Arena, ArenaFullError, DisposedError, SelfDeadlockError, Semaphore } from 'taketurns';
 import { TicketSemaphore, TwaLock } from 'taketurns/algorithms';
 import { describe, expect, it } from 'vitest';
 import { LOCKS } from '../support/locks.js';
@@ -25,12 +25,12 @@ describe.each(LOCKS)('$kind', ({ kind, Class }) => {
   it('refuses to be locked twice by one thread, and unlocked by a thread that does not hold it', () => {
     const lock = new Class();
     const same = Class.from(lock.handle);
-    const twice = `${kind}.lock: this thread holds the lock already, and would wait for itself for ever`;
+    const twice = `${kind}.lock: this thread holds the lock already, and would wait for itself for ever: unlock first, or do not lock again`;
     const notHeld = `${kind}.unlock: this thread does not hold the lock`;
     expect(() => lock.unlock()).toThrow(new Error(notHeld));
     lock.lock();
-    expect(() => lock.lock()).toThrow(new Error(twice));
-    expect(() => same.lock()).toThrow(new Error(twice));
+    expect(() => lock.lock()).toThrow(new SelfDeadlockError(twice));
+    expect(() => same.lock()).toThrow(new SelfDeadlockError(twice));
     expect(same.tryLock()).toBe(false);
     same.unlock();
     expect(() => lock.unlock()).toThrow(new Error(notHeld));

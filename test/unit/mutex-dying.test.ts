@@ -331,7 +331,9 @@ it('a thread with a waiting promise may not block for the same lock, since it wo
   const { mutex, owner } = await owned(new Arena());
   const promises = [mutex.lockAsync(), mutex.lockAsync()];
   for (const patience of [undefined, { timeout: 60_000 }])
-    expect(() => mutex.lock(patience)).toThrow(/waits for it, and would wait for itself/);
+    expect(() => mutex.lock(patience)).toThrow(
+      /a promise of this thread waits for the lock, so this thread would wait for itself: await lockAsync\(\)$/,
+    );
   expect(mutex.waiting).toBe(2);
   await owner.kill();
   for (const promise of promises) {

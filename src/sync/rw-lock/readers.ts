@@ -15,7 +15,7 @@
  */
 import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, OWNER_DIED, QUEUED, REFUSED } from '../../border/numbers.js';
 import type { Sync } from '../../border/sync.js';
-import { bad } from '../../errors.js';
+import { bad, selfDeadlock } from '../../errors.js';
 import { checkWaitOptions, type WaitOptions } from '../../options.js';
 import type { Reference } from '../../reference.js';
 import { afterInterrupt } from '../../runtime/interrupts.js';
@@ -40,9 +40,6 @@ export interface ReadOptions extends WaitOptions {
 export const KIND = 'RwLock';
 /** What a call waits for, in a TimeoutError. */
 export const LOCK = 'the lock';
-const SELF_WRITES =
-  'this thread writes, or a promise of it does or waits until readers have left, so it would wait for itself; to go on ' +
-  'as a reader use downgrade, and for another task lockReadAsync';
 
 export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
   /** @internal */
@@ -75,9 +72,18 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
     const side = this.readySide();
     // A call that waited here would wait for itself: the writer waits for this thread. A call that tries does not wait.
     if (side.reads > 0) return tries && isGateShut(this.sync, this.at) ? undefined : this.#readAgain();
-    if (side.turn >= DRAINS && !tries) throw new Error(`${KIND}.${method}: ${SELF_WRITES}`);
+    if (side.turn >= DRAINS && !tries) throw this.#ofItself(method);
     side.acts = READING;
     return this.goOnReading(timeout, tries);
+  }
+
+  #ofItself(method: string): Error {
+    return selfDeadlock(
+      `${KIND}.${method}`,
+      `this thread writes, or a promise of it writes or waits until readers have left`,
+      'a writer may read what the lock guards without a second lock, and goes on as a reader by downgrade of its guard',
+      `${method}Async()`,
+    );
   }
 
   /**

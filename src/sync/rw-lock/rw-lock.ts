@@ -143,8 +143,8 @@ export class RwLock extends WritersHalf {
    * @param options a time-out and a signal; without them the call may take for ever.
    * @throws {TimeoutError} when the time-out has passed. The thread does not read.
    * @throws the reason of a signal that is aborted already.
-   * @throws {Error} if this thread or a promise of it writes, or waits until readers have left: the thread would wait
-   * for itself.
+   * @throws {SelfDeadlockError} if this thread or a promise of it writes, or waits until readers have left: the thread
+   * would wait for itself.
    * @throws {RangeError | TypeError} for a bad time-out or signal.
    * @throws {ArenaFullError} if the thread reads 8 other locks.
    * @throws the error that `onOwnerDied` throws; then the thread does not read.
@@ -241,7 +241,8 @@ export class RwLock extends WritersHalf {
    * @param options a time-out and a signal; without them the call may take for ever.
    * @throws {TimeoutError} when the time-out has passed. Readers are let in again, and the next writer gets the turn.
    * @throws the reason of a signal that is aborted already.
-   * @throws {Error} if this thread or a promise of it reads, writes or waits: the thread would wait for itself.
+   * @throws {SelfDeadlockError} if this thread or a promise of it reads, writes or waits: the thread would wait for
+   * itself.
    * @throws {RangeError | TypeError} for a bad time-out or signal.
    * @throws {ArenaFullError} if the call has a time-out and must wait, and the arena has no room for what a cancelled
    * request leaves in the queue.

@@ -10,7 +10,7 @@
  */
 import { host } from '#host';
 import { ADMITTED, ANSWER_CLOSED, DRAIN_INDEX, OWNER_DIED, QUEUED, REFUSED, TIMED_OUT } from '../../border/numbers.js';
-import { DisposedError, noRoom, TimeoutError } from '../../errors.js';
+import { DisposedError, noRoom, selfDeadlock, TimeoutError } from '../../errors.js';
 import { checkWaitOptions, type Signal, type WaitOptions } from '../../options.js';
 import type { Reference } from '../../reference.js';
 import { isTimeout, locate, reasonOf, timedOut, watch } from '../../runtime/cancellation.js';
@@ -34,9 +34,16 @@ import { KIND, LOCK, ReadersHalf } from './readers.js';
 import { type Drained, guardedBy, HAS_TURN, NO_TURN, NOTHING, READING, TURNING, WRITES } from './side.js';
 
 const WITHOUT_BLOCKING = 'lockWriteAsync, writeAsync, updateAsync or tryLockWrite';
-const SELF_READS =
-  'this thread or a promise of it reads, writes or waits already, so it would wait for itself; unlock first, or use the ' +
-  'async form; to read and then perhaps write, use update';
+
+/** The error of a thread that wants to write, and has the lock or waits for it. */
+function ofItself(method: string): Error {
+  return selfDeadlock(
+    `${KIND}.${method}`,
+    'this thread or a promise of it reads, writes or waits already',
+    'code that has the lock must unlock first; to read and then perhaps write, use update and then upgrade',
+    `${method}Async()`,
+  );
+}
 
 export abstract class WritersHalf extends ReadersHalf {
   /** @internal */
@@ -80,7 +87,7 @@ export abstract class WritersHalf extends ReadersHalf {
   protected lockWriting(method: string, options: WaitOptions | undefined, writes: boolean): boolean {
     const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.${method}`, options);
     const side = this.readySide();
-    if (side.isBusy) throw new Error(`${KIND}.${method}: ${SELF_READS}`);
+    if (side.isBusy) throw ofItself(method);
     const left = countdown(timeout);
     side.acts = TURNING;
     try {
@@ -355,7 +362,11 @@ export abstract class WritersHalf extends ReadersHalf {
   #upgrade(options: WaitOptions | undefined): HeldWrite {
     const timeout = options === undefined ? Infinity : checkWaitOptions('HeldUpdate.upgrade', options);
     const side = this.readySide();
-    if (side.reads > 0 || side.waits > 0) throw new Error(`HeldUpdate.upgrade: ${SELF_READS}`);
+    if (side.reads > 0 || side.waits > 0) {
+      const call = 'HeldUpdate.upgrade';
+      const why = 'this thread or a promise of it reads too, or waits to';
+      throw selfDeadlock(call, why, 'code that reads too must unlock that first', 'upgradeAsync()');
+    }
     side.acts = TURNING;
     try {
       this.#becomeWriter(countdown(timeout), timeout, 'upgradeAsync');

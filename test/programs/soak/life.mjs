@@ -3,7 +3,7 @@
  * after the other. A task calls the library by `attempt`. An error that the call must not throw is a finding.
  */
 import { inspect } from 'node:util';
-import { ArenaFullError, CancelledError, DisposedError, TimeoutError } from 'taketurns';
+import { ArenaFullError, CancelledError, DisposedError, SelfDeadlockError, TimeoutError } from 'taketurns';
 import { BrokenBarrierError } from 'taketurns/sync';
 import { HALF_WRITTEN, isTight, STRETCH, TASKS } from './board.mjs';
 import { Draw } from './draw.mjs';
@@ -12,8 +12,6 @@ import { UserCode } from './user-code.mjs';
 
 export const ON_PURPOSE = 'on purpose';
 const NAP = new Int32Array(new SharedArrayBuffer(4));
-/** The errors of the library for a call that would wait for itself. */
-const SELF = /would wait for itself|cannot have it while|cannot go on while|waits for its turn: await it first/;
 
 export const immediately = () => new Promise((resolve) => setImmediate(resolve));
 export const nap = (milliseconds) => Atomics.wait(NAP, 0, 0, milliseconds);
@@ -236,7 +234,7 @@ export class Task {
     else if (life.mayBeOver(error)) board.count('disposed');
     else if (life.mayBeFull(error)) board.count('full');
     else if (error instanceof BrokenBarrierError && object.kind === kinds.barrier) board.count('refused');
-    else if (request.isSync && SELF.test(error?.message)) board.count('refused');
+    else if (request.isSync && error instanceof SelfDeadlockError) board.count('refused');
     else if (!(life.gone && error instanceof Error)) life.find(`${name} of ${object.what} has thrown`, error);
   }
 

@@ -4,7 +4,7 @@
  * dispose of.
  */
 import { runInThisContext } from 'node:vm';
-import { CancelledError, DisposedError, TimeoutError } from 'taketurns';
+import { CancelledError, DisposedError, SelfDeadlockError, TimeoutError } from 'taketurns';
 import { BrokenBarrierError } from 'taketurns/sync';
 import { ASKS_BEGUN, ASKS_DONE, HALF_WRITTEN, ofCallback } from './board.mjs';
 import { kinds } from './kinds/all.mjs';
@@ -262,7 +262,7 @@ export class UserCode {
   #expects(error, kind) {
     if (DOCUMENTED.some((Class) => error instanceof Class) || this.life.mayBeFull(error)) return;
     if (kinds[kind]?.mortal.mayThrow?.(error)) return;
-    if (/would wait for itself|cannot have it|does not hold the lock any more/.test(error?.message)) return;
+    if (error instanceof SelfDeadlockError || /does not hold the lock any more/.test(error?.message)) return;
     this.life.find(`a call on a ${kind} that may be disposed of has thrown`, error);
   }
 
