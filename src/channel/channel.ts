@@ -217,8 +217,8 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
     const end = this.#free('reserve');
     const answer = end.tryClaim(1);
     if (answer === ANSWER_CLOSED) throw end.closedError();
-    end.hold(this, isPlace(answer) ? answer : end.wait(1, timeout));
-    return new Place(this.ends, end.next, this.room);
+    const place = isPlace(answer) ? answer : end.wait(1, timeout);
+    return new Place(this, this.ends, place, this.room);
   }
 
   /**
@@ -239,7 +239,7 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
   /** Returns the sending end, at which the thread may claim. */
   #free(method: string): Endpoint {
     const end = this.sendingEnd;
-    if (end.left === 0) return end;
+    if (!end.isOut) return end;
     throw new TypeError(
       `${KIND}.${method}: this thread has reserved a place of the channel: commit or dispose of it first`,
     );
@@ -263,11 +263,8 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
       this.put(place, encoded);
       return { read: () => this.tellSender(), closed: false } as Done<never>;
     };
-    const take = (place: number): Done<T> | undefined => {
-      if (sent !== undefined) return put(place);
-      end.hold(this, place);
-      return received(this.useFirst(end));
-    };
+    const take = (place: number): Done<T> | undefined =>
+      sent === undefined ? received(this.copyOut(place)) : put(place);
     const ended = (): Done<T> => {
       const error = end.closedError();
       if (sent !== undefined || !(error instanceof ClosedError)) throw error;
@@ -280,18 +277,10 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
       permits: 1,
       countedBy: attachment,
       check: () => {
-        if (end.isOut && !end.isOver)
-          throw new TypeError(`${KIND}: this thread uses a place of the channel: end its scope first`);
+        if (end.isOut) throw new TypeError(`${KIND}: this thread uses a place of the channel: end its scope first`);
       },
       try: () => {
-        // Promises that were granted before come first, also to the messages that the thread has taken ahead.
-        end.settle();
         while (true) {
-          if (end.left > 0) {
-            const done = received(this.useFirst(end));
-            if (done) return done;
-            continue;
-          }
           const answer = end.tryClaim(1);
           if (answer === REFUSED) return undefined;
           if (!isPlace(answer)) return ended();

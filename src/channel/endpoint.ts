@@ -3,10 +3,9 @@
  * passes them on.
  *
  * All library objects of a thread for one channel share its two ends, since the record of what the thread has claimed is
- * one word of its attachment (core/kinds/channel/channel.ts). So a thread claims nothing at an end while it has claimed
- * places there: a `Place`, a `Message`, or messages that its iterator has not used yet. Promises that are granted
- * while a `Place` or a `Message` is in use wait until its scope ends (`whenFree`). A promise that is granted while the
- * iterator has messages left gets the first of these, and gives its permit back.
+ * one word of its attachment (core/kinds/channel/channel.ts). A call passes on what it has claimed before it returns; only
+ * a `Place` and a `Message` outlast their call. So a thread claims nothing at an end while one of these is in use there,
+ * and promises that are granted meanwhile wait until its scope ends (`whenFree`).
  *
  * Another thread may have granted a promise that this thread has not settled yet. Such a promise has a permit and no
  * place. So the thread settles its promises before it claims a place for a later call (`tryClaim`, `wait`). Otherwise
@@ -23,7 +22,6 @@ import {
   E_PEER,
   E_TOOK_COUNT,
   E_WORD,
-  HOLE,
   INTERRUPTED,
   LEAVE,
   MORE,
@@ -89,19 +87,15 @@ export class Endpoint {
   peer!: Endpoint;
   /** Makes all library objects of this thread release the channel. */
   readonly release: () => void;
-  /** How many of the places that the thread has claimed are left, and the address of the first of them. */
-  left = 0;
-  next = 0;
-  /** The channel, while any are left. So the collector does not take it: nobody else could pass these places on. */
-  keeps: object | undefined;
-  /** Whether a Place or Message stands for the first of them. */
-  isOut = false;
+  /**
+   * The channel, while a `Place` or a `Message` of this thread is in use at this end. So the collector does not take the
+   * channel: nobody else could pass the place on.
+   */
+  inUse: object | undefined;
   /** Promises that have a permit, and wait until no `Place` or `Message` is in use. */
   readonly #granted = new Fifo<() => void>();
   #grantedCount = 0;
   #isTaking = false;
-  /** Whether a permit goes back when the first of the claimed places has been used. */
-  #isSpare = false;
   /** The address of the attachment. */
   readonly record: number;
   readonly #texts: Texts;
@@ -148,8 +142,6 @@ export class Endpoint {
     this.at = CLOSED_OBJECT;
     this.f64 = new Float64Array(1);
     this.word = 0;
-    this.left = 0;
-    this.keeps = undefined;
     this.takeGranted();
   }
 
@@ -224,15 +216,8 @@ export class Endpoint {
     throw answer === LEAVE ? new CancelledError() : noRoom(core);
   }
 
-  /**
-   * Claims n places whose permits the thread has. If the thread has messages left that it has taken ahead, the first of
-   * them is the place, and the permit goes back as soon as the thread has used it.
-   */
+  /** Claims n places whose permits the thread has. Returns the address of the first. */
   claim(n: number): number {
-    if (this.left > 0) {
-      this.#isSpare = true;
-      return this.next;
-    }
     const place = this.isOver ? ANSWER_CLOSED : this.module.claim(this.at, this.attachment, n);
     if (isPlace(place)) return place;
     throw this.closedError();
@@ -359,7 +344,7 @@ export class Endpoint {
     if (this.#isTaking) return;
     this.#isTaking = true;
     try {
-      while (this.#grantedCount > 0 && (this.left === 0 || !this.isOut)) {
+      while (this.#grantedCount > 0 && !this.isOut) {
         const run = this.#granted.shift();
         this.#grantedCount--;
         run?.();
@@ -374,44 +359,19 @@ export class Endpoint {
     return this.#grantedCount > 0;
   }
 
-  /** Whether the thread has nothing claimed here, and no promise of it waits here. */
+  /** Whether a `Place` or a `Message` of this thread is in use here, and the thread has not released the channel. */
+  get isOut(): boolean {
+    return this.inUse !== undefined && !this.isOver;
+  }
+
+  /** Whether no `Place` or `Message` of this thread is in use here, and no promise of it waits here. */
   get isIdle(): boolean {
-    return this.left === 0 && this.promises.first === 0;
+    return this.inUse === undefined && this.promises.first === 0;
   }
 
   /** Whether the thread may claim here now. */
   get isFree(): boolean {
-    return this.left === 0 && !this.#isTaking;
-  }
-
-  /** Notes that the thread has claimed places of this channel, from this one on. Those taken ahead are noted already. */
-  hold(channel: object, first: number): void {
-    if (this.left > 0) return;
-    this.keeps = channel;
-    this.next = first;
-    this.left = this.count;
-  }
-
-  /** Notes that the thread has claimed this place alone. The caller, which has the channel, passes the place on at once. */
-  holdOne(place: number): void {
-    this.next = place;
-    this.left = 1;
-  }
-
-  /** The first of the claimed places is done with. Passes all of them on after the last. */
-  used(): void {
-    if (this.left === 1 || this.isOver) this.pass();
-    else {
-      // If this thread dies, a message with the length of a hole does not count as lost.
-      this.setLength(this.next, HOLE);
-      this.next = this.after(this.next);
-      this.left--;
-      if (this.#grantedCount > 0) this.takeGranted();
-    }
-    if (this.#isSpare) {
-      this.#isSpare = false;
-      this.giveBack();
-    }
+    return !this.isOut && !this.#isTaking;
   }
 
   /** Returns the place behind a place. Behind the last place is the first one. */
@@ -426,8 +386,6 @@ export class Endpoint {
 
   /** Passes on what the thread has claimed. */
   pass(): void {
-    this.left = 0;
-    this.keeps = undefined;
     const { promises } = this.peer;
     if (promises.first !== 0) promises.planRest();
     const answer = this.isOver ? ADMITTED : this.module.pass(this.at, this.attachment);

@@ -103,7 +103,7 @@ export class Endpoints {
   letGo(): void {
     this.#hasLetGo = true;
     this.sending.forget();
-    if (!this.sending.isOut && !this.receiving.isOut) this.#object[closed]();
+    if (this.sending.inUse === undefined && this.receiving.inUse === undefined) this.#object[closed]();
   }
 
   /**

@@ -13,7 +13,7 @@ export { ClosedError } from './closed-error.js';
 export type { Codec, From, Into } from './codec.js';
 export { bytes, number, numbers } from './codecs.js';
 export { Message, Place } from './place.js';
-export type { Received } from './receivers.js';
+export type { Batches, Received } from './receivers.js';
 export { type Field, type Fields, type RecordOf, record } from './record.js';
 export {
   acquiring,

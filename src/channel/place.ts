@@ -30,13 +30,15 @@ export class Place implements Disposable {
   /** The bytes of the place. They hold what an earlier message has left there. Do not use them after `commit`. */
   readonly bytes: Uint8Array;
   readonly #ends: Endpoints;
+  readonly #at: number;
   #isOver = false;
 
   /** @internal */
-  constructor(ends: Endpoints, at: number, room: number) {
+  constructor(channel: object, ends: Endpoints, at: number, room: number) {
     this.#ends = ends;
+    this.#at = at;
     this.bytes = viewOf(ends, at, room);
-    ends.sending.isOut = true;
+    ends.sending.inUse = channel;
   }
 
   /**
@@ -62,10 +64,10 @@ export class Place implements Disposable {
     this.#isOver = true;
     const ends = this.#ends;
     const { sending, receiving } = ends;
-    sending.isOut = false;
+    sending.inUse = undefined;
     const isOver = sending.isOver;
     if (!isOver) {
-      sending.setLength(sending.next, length);
+      sending.setLength(this.#at, length);
       if (length === HOLE) Atomics.add(receiving.words, (receiving.at + P_TOLD) / 4, 1);
     }
     sending.pass();
@@ -96,10 +98,10 @@ export class Message implements Disposable {
   #isOver = false;
 
   /** @internal */
-  constructor(ends: Endpoints, at: number, length: number) {
+  constructor(channel: object, ends: Endpoints, at: number, length: number) {
     this.#ends = ends;
     this.bytes = viewOf(ends, at, length);
-    ends.receiving.isOut = true;
+    ends.receiving.inUse = channel;
   }
 
   /** Ends a `using` scope: the place of the message is free again. Does nothing the second time. Throws nothing. */
@@ -107,8 +109,8 @@ export class Message implements Disposable {
     if (this.#isOver) return;
     this.#isOver = true;
     const ends = this.#ends;
-    ends.receiving.isOut = false;
-    ends.receiving.used();
+    ends.receiving.inUse = undefined;
+    ends.receiving.pass();
     ends.placeIsOver();
   }
 }

@@ -1,22 +1,17 @@
 import { ADMITTED, ANSWER_CLOSED, HOLE_MORE, REFUSED } from '../border/numbers.js';
 import { checkInteger } from '../errors.js';
 import { checkWaitOptions, type WaitOptions } from '../options.js';
-import { now } from '../runtime/clock.js';
 import { countdown } from '../runtime/parking.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
 import { ChannelBase, KIND, NOTHING } from './channel-base.js';
-import { type Endpoint, isPlace } from './endpoint.js';
+import { isPlace } from './endpoint.js';
 import { iterate, iterateAsync } from './iterating.js';
 import { Message } from './place.js';
 
-/** How many messages an iterator takes at once, at most. */
-const MOST_AHEAD = 64;
-/** An iterator takes ahead only as many messages as it uses in about so many milliseconds. */
-const AHEAD = 0.1;
 /**
- * A fast loop that has found fewer messages than it would take waits for so many pauses, some 0.4 microseconds, before it
- * looks again. Otherwise it would take each message as soon as it is there. The two threads would then write to the same
- * lines for every message, which takes longer than the message itself.
+ * A loop over batches whose last batch was not full waits for so many pauses, some 0.4 microseconds, before it looks
+ * again. Otherwise it would take each message as soon as it is there. The two threads would then write to the same lines
+ * for every message, which takes longer than the message itself.
  */
 const REST = 32;
 
@@ -26,12 +21,11 @@ export interface Received<T> {
   readonly value: T;
 }
 
+/** What `batches` returns: `for` and `for await` go through the batches. */
+export type Batches<T> = Iterable<T[]> & AsyncIterable<T[]>;
+
 /** A channel, as receivers see it. */
 export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>, AsyncIterable<T> {
-  /** How many messages the iterators of this object take at once, and when they have taken some last. */
-  #ahead = 1;
-  #taken = 0;
-
   /**
    * Receives a message, and blocks the thread while the channel is empty.
    * @param options a time-out and a signal; without them the call may take for ever.
@@ -53,11 +47,10 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
       const value = end.f64[end.word];
       return answer === 0 ? (value as T) : this.#receivedNumber(value, answer);
     }
-    if (options === undefined && end.left === 0) {
+    if (options === undefined && !end.isOut) {
       const place = end.tryClaim(1);
       if (isPlace(place)) {
-        end.holdOne(place);
-        const got = this.useFirst(end);
+        const got = this.copyOut(place);
         if (got !== NOTHING) return this.received(got);
       }
     }
@@ -69,7 +62,8 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
     const isHole = answer >= HOLE_MORE;
     const passed = isHole ? answer - HOLE_MORE : answer;
     if (passed !== ADMITTED) this.receivingEnd.passed(passed);
-    if (isHole) return this.receive();
+    // Thousands of holes may follow each other, so this is no call of `receive`.
+    if (isHole) return this.#receiveSo(undefined);
     this.tellReceiver();
     return value as T;
   }
@@ -78,17 +72,10 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
     const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.receive`, options);
     const left = countdown(timeout);
     while (true) {
-      const end = this.claimed('receive', 1) ?? this.#waitForMessage(timeout, left);
-      const got = this.useFirst(end);
+      const place = this.#claim('receive', 1) ?? this.receivingEnd.wait(1, timeout, left);
+      const got = this.copyOut(place);
       if (got !== NOTHING) return this.received(got);
     }
-  }
-
-  /** Waits for a message, and claims its place. */
-  #waitForMessage(timeout: number, left?: () => number): Endpoint {
-    const end = this.receivingEnd;
-    end.hold(this, end.wait(1, timeout, left));
-    return end;
   }
 
   /**
@@ -99,9 +86,9 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
    */
   tryReceive(): Received<T> | undefined {
     while (true) {
-      const end = this.claimed('tryReceive', 1);
-      if (end === undefined) return undefined;
-      const got = this.useFirst(end);
+      const place = this.#claim('tryReceive', 1);
+      if (place === undefined) return undefined;
+      const got = this.copyOut(place);
       if (got !== NOTHING) return { value: this.received(got) };
     }
   }
@@ -117,20 +104,15 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
     const timeout = checkWaitOptions(`${KIND}.receiveAsync`, options);
     checkWaitAsync();
     const left = countdown(timeout);
+    const end = this.receivingEnd;
     while (true) {
-      const { isFree, isOut, left: ahead } = this.receivingEnd;
-      const end = isFree || (ahead > 0 && !isOut) ? this.claimed('receiveAsync', 1) : undefined;
-      if (end !== undefined) {
-        const got = this.useFirst(end);
-        if (got !== NOTHING) return this.received(got);
-      } else {
-        const got = await this.receivingEnd.claimAsync(this.keeper, timeout, left, options.signal, (place) => {
-          this.receivingEnd.hold(this, place);
-          return this.useFirst(this.receivingEnd);
-        });
-        // Only now may code of the user run.
-        if (got !== NOTHING) return this.received(got);
-      }
+      const place = end.isFree ? this.#claim('receiveAsync', 1) : undefined;
+      const got =
+        place === undefined
+          ? await end.claimAsync(this.keeper, timeout, left, options.signal, (at) => this.copyOut(at))
+          : this.copyOut(place);
+      // Only now may code of the user run.
+      if (got !== NOTHING) return this.received(got);
     }
   }
 
@@ -143,46 +125,82 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
    * @example const some = channel.receiveMany(100);
    */
   receiveMany(most: number, options?: WaitOptions): T[] {
-    const what = `${KIND}.receiveMany`;
-    const MOST = 65536;
-    checkInteger(`${what}: most`, most, 1, MOST);
-    const timeout = options === undefined ? Infinity : checkWaitOptions(what, options);
+    const timeout = checkMany('receiveMany', most, options);
     const left = countdown(timeout);
     const all: unknown[] = [];
-    while (all.length < most) {
-      const end =
-        all.length > 0
-          ? this.#more(most - all.length)
-          : (this.claimed('receiveMany', most) ?? this.#waitForMessage(timeout, left));
-      if (end === undefined) break;
-      for (let n = Math.min(end.left, most - all.length); n > 0; n--) {
-        const got = this.useFirst(end);
-        if (got !== NOTHING) all.push(got);
+    while (all.length === 0)
+      this.#copyAll(this.#claim('receiveMany', most) ?? this.receivingEnd.wait(1, timeout, left), all);
+    this.#fill(most, all);
+    return this.#receivedAll(all);
+  }
+
+  /**
+   * As `receiveMany`, without blocking the thread. While the thread has a `Message` of this channel, the promise waits.
+   * The process stays alive while the promise waits.
+   * @returns a promise. It rejects with the errors of `receiveMany`, and with the reason of the signal when that is
+   * aborted. A promise that is rejected has taken no message, unless the codec throws.
+   * @example const some = await channel.receiveManyAsync(100, { signal });
+   */
+  async receiveManyAsync(most: number, options: WaitOptions = {}): Promise<T[]> {
+    const timeout = checkMany('receiveManyAsync', most, options);
+    checkWaitAsync();
+    const left = countdown(timeout);
+    const all: unknown[] = [];
+    const end = this.receivingEnd;
+    while (all.length === 0) {
+      const place = end.isFree ? this.#claim('receiveManyAsync', most) : undefined;
+      if (place === undefined)
+        await end.claimAsync(this.keeper, timeout, left, options.signal, (at) => {
+          this.#copyAll(at, all);
+          this.#fill(most, all);
+        });
+      else {
+        this.#copyAll(place, all);
+        this.#fill(most, all);
       }
     }
-    // Only now may code of the user run: the thread has given all places back.
+    return this.#receivedAll(all);
+  }
+
+  /** Copies what is there and nobody waits for, until there are `most`. */
+  #fill(most: number, all: unknown[]): void {
+    const end = this.receivingEnd;
+    while (all.length < most) {
+      // Promises of this thread that were granted before come first. If they cannot have their places now, they wait.
+      if (end.settle() || end.hasGranted) return;
+      const answer = end.tryClaim(most - all.length);
+      if (!isPlace(answer)) return;
+      this.#copyAll(answer, all);
+    }
+  }
+
+  /** Copies the messages out of the places that the thread has just claimed, from this one on, and passes the places on. */
+  #copyAll(first: number, all: unknown[]): void {
+    const end = this.receivingEnd;
+    let place = first;
+    for (let n = end.count; n > 0; n--) {
+      const length = end.lengthOf(place);
+      if (length >= 0) all.push(this.wire.get(place, length));
+      place = end.after(place);
+    }
+    end.pass();
+  }
+
+  /** Only now may code of the user run: the thread has given all places back. */
+  #receivedAll(all: readonly unknown[]): T[] {
     const values = all.map((got) => this.wire.decode(got));
     this.tellReceiver();
     return values;
   }
 
   /**
-   * Receives until the channel is closed and empty: `for (const value of channel)`. Blocks the thread while the channel
-   * is empty, and throws what `receive` throws, but no ClosedError.
-   *
-   * A fast loop takes up to 64 messages ahead, as many as it uses in a tenth of a millisecond. If it ends early, the next
-   * `receive` of this thread gets those that are left. If the thread dies, they count as lost.
+   * Receives until the channel is closed and empty: `for (const value of channel)`. Each step receives one message, as
+   * `receive` does. So a loop that ends early has taken no message but those that its body was given. Blocks the thread
+   * while the channel is empty, and throws what `receive` throws, but no ClosedError.
    * @throws what `receive` throws, but no ClosedError.
    */
   [Symbol.iterator](): IterableIterator<T> {
-    return iterate(this.receivingEnd, () => {
-      while (true) {
-        const end = this.claimed('[Symbol.iterator]', this.#batch()) ?? this.#waitForMessage(Infinity);
-        if (this.#taken === 0) this.#taken = now();
-        const got = this.useFirst(end);
-        if (got !== NOTHING) return this.received(got);
-      }
-    });
+    return iterate(this.receivingEnd, () => this.receive());
   }
 
   /**
@@ -193,17 +211,31 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
     return iterateAsync(this.receivingEnd, () => this.receiveAsync());
   }
 
-  /** Returns how many messages an iterator takes at once now. */
-  #batch(): number {
-    const { count, core, left } = this.receivingEnd;
-    if (left > 0) return 1;
-    if (this.#taken > 0) {
-      const isFast = now() - this.#taken < AHEAD;
-      if (isFast && count > 1 && count < this.#ahead) core.spend(REST);
-      this.#ahead = isFast ? Math.min(2 * this.#ahead, MOST_AHEAD) : 1;
-      this.#taken = 0;
-    }
-    return this.#ahead;
+  /**
+   * Receives in batches until the channel is closed and empty: `for (const batch of channel.batches(64))`, or `for await`
+   * without blocking the thread. Each step receives 1 to `most` messages, as `receiveMany` and `receiveManyAsync` do. A
+   * batch costs little more than one message. But the batch belongs to this thread alone: other receivers do not get a
+   * message of it, also while this thread works on another one or after the loop has ended early; and if the thread dies,
+   * all of the batch is gone. Never blocks itself.
+   * @param most 1 to 65,536.
+   * @throws {RangeError | TypeError} for a bad number. The loop throws what `receiveMany` throws, but no ClosedError.
+   * @example for (const batch of channel.batches(64)) for (const value of batch) console.log(value);
+   */
+  batches(most: number): Batches<T> {
+    checkMost('batches', most);
+    const end = this.receivingEnd;
+    return {
+      [Symbol.iterator]: () => {
+        let last = 0;
+        return iterate(end, () => {
+          if (last > 1 && last < most) end.core.spend(REST);
+          const batch = this.receiveMany(most);
+          last = batch.length;
+          return batch;
+        });
+      },
+      [Symbol.asyncIterator]: () => iterateAsync(end, () => this.receiveManyAsync(most)),
+    };
   }
 
   /**
@@ -215,53 +247,32 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
   take(options?: WaitOptions): Message {
     const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.take`, options);
     const left = countdown(timeout);
+    const end = this.receivingEnd;
     while (true) {
-      const end = this.claimed('take', 1) ?? this.#waitForMessage(timeout, left);
-      const length = end.lengthOf(end.next);
-      if (length >= 0) return new Message(this.ends, end.next, length);
-      end.used();
+      const place = this.#claim('take', 1) ?? end.wait(1, timeout, left);
+      const length = end.lengthOf(place);
+      if (length >= 0) return new Message(this, this.ends, place, length);
+      end.pass();
     }
   }
 
-  /**
-   * @internal Returns the receiving end if the thread has claimed messages, `most` at most if it had none before.
-   * Returns undefined if none is there.
-   */
-  protected claimed(method: string, most: number): Endpoint | undefined {
+  /** Claims up to `most` places if any can be had now. Returns the address of the first, or undefined. */
+  #claim(method: string, most: number): number | undefined {
     const end = this.receivingEnd;
-    if (end.isOut && !end.isOver)
+    if (end.isOut)
       throw new TypeError(`${KIND}.${method}: this thread has taken a message of the channel: dispose of it first`);
-    if (end.left > 0) {
-      // Promises that were granted before come first, also to the messages that the thread has taken ahead.
-      if (end.promises.first !== 0) end.settle();
-      if (end.left > 0) return end;
-    }
     const answer = end.tryClaim(most);
     if (answer === REFUSED) return undefined;
     if (!isPlace(answer)) throw end.closedError();
-    end.hold(this, answer);
-    return end;
+    return answer;
   }
 
-  /**
-   * Returns the receiving end if the thread has claimed messages, or can claim some now, `most` at most. Throws nothing,
-   * also if the channel has ended meanwhile.
-   */
-  #more(most: number): Endpoint | undefined {
+  /** @internal Copies a message out of the one place that the thread has claimed, and passes the place on. */
+  protected copyOut(place: number): unknown {
     const end = this.receivingEnd;
-    end.settle();
-    if (end.left > 0) return end;
-    const answer = end.tryClaim(most);
-    if (!isPlace(answer)) return undefined;
-    end.hold(this, answer);
-    return end;
-  }
-
-  /** @internal Copies the first claimed message out of its place, and is done with the place. */
-  protected useFirst(end: Endpoint): unknown {
-    const length = end.lengthOf(end.next);
-    const got = length < 0 ? NOTHING : this.wire.get(end.next, length);
-    end.used();
+    const length = end.lengthOf(place);
+    const got = length < 0 ? NOTHING : this.wire.get(place, length);
+    end.pass();
     return got;
   }
 
@@ -271,4 +282,15 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
     this.tellReceiver();
     return value;
   }
+}
+
+function checkMost(method: string, most: number): void {
+  const MOST = 65536;
+  checkInteger(`${KIND}.${method}: most`, most, 1, MOST);
+}
+
+/** Checks the arguments of a call that receives several messages. Returns its time-out. */
+function checkMany(method: string, most: number, options: WaitOptions | undefined): number {
+  checkMost(method, most);
+  return options === undefined ? Infinity : checkWaitOptions(`${KIND}.${method}`, options);
 }

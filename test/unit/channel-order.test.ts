@@ -1,6 +1,6 @@
 /**
  * The order of messages where another thread has granted a promise of this thread, and this thread has not settled the
- * promise yet. And promises that are granted while this thread has taken messages ahead.
+ * promise yet. And promises that are granted while a `Message` or a `Place` of this thread is in use.
  */
 import { Worker } from 'node:worker_threads';
 import { Arena } from 'taketurns';
@@ -104,6 +104,11 @@ const EARLIER: Record<string, (channel: Channel<number>) => number | Promise<num
     for (const value of channel) return value;
     return Number.NaN;
   },
+  receiveManyAsync: async (channel) => (await channel.receiveManyAsync(1))[0] as number,
+  'for of batches'(channel) {
+    for (const [value] of channel.batches(1)) return value as number;
+    return Number.NaN;
+  },
   selectAsync: async (channel) => (await selectAsync([receiving(channel)])).value as number,
 };
 
@@ -170,76 +175,6 @@ it('within the scope of a message or a place, promises keep their order', async 
   await Promise.all(sent);
   expect(channel.receiveMany(9)).toEqual([5, 6, 7, 8]);
 });
-
-/** Receives by a loop until at least three messages are left that it has taken ahead. Returns the last that it has used. */
-function takeAhead(channel: Channel<number>): number {
-  const COUNT = 60;
-  for (;;) {
-    for (let i = 1; i <= COUNT; i++) channel.send(i);
-    for (const value of channel) {
-      // Those that are neither used nor in the channel have been taken ahead.
-      if (COUNT - value - channel.size > 2 && channel.size > 2) return value;
-      if (value === COUNT) break;
-    }
-  }
-}
-
-it.each([
-  ['receiveAsync', (channel: Channel<number>) => channel.receiveAsync()],
-  ['selectAsync', async (channel: Channel<number>) => (await selectAsync([receiving(channel)])).value as number],
-])(
-  '%s within the scope of a message gets one of those that a loop has left, when the scope ends',
-  async (_, receive) => {
-    const channel = channelOf(64);
-    const last = takeAhead(channel);
-    let first: Promise<number> | undefined;
-    let second: Promise<number> | undefined;
-    {
-      using message = channel.take();
-      expect(message.bytes.length).toBe(8);
-      first = channel.receiveAsync();
-      second = channel.receiveAsync();
-    }
-    expect(await Promise.all([first, second])).toEqual([last + 2, last + 3]);
-    const { size } = channel;
-    // Their permits have gone back: everything else can be received, in order.
-    expect(await receive(channel)).toBe(last + 4);
-    const rest: number[] = [];
-    for (let next = channel.tryReceive(); next; next = channel.tryReceive()) rest.push(next.value);
-    expect(rest.length).toBeGreaterThanOrEqual(size - 1);
-    expect(rest).toEqual([...rest].sort((a, b) => a - b));
-    expect([channel.size, channel.waiting, channel.inspect().lost]).toEqual([0, 0, 0]);
-    channel.send(7);
-    expect(channel.receive()).toBe(7);
-  },
-);
-
-it.each(Object.entries(EARLIER))(
-  'a promise that was granted gets the first of the messages that a loop has left, before %s',
-  async (_, receive) => {
-    const channel = channelOf(64);
-    const { at, go } = await withWorker(
-      channel,
-      `while (channel.tryReceive());
-      reach(2);
-      pause(2);
-      channel.send(100);
-      reach(3);`,
-    );
-    const last = takeAhead(channel);
-    go(1);
-    at(2);
-    let first: Promise<number>;
-    {
-      using message = channel.take();
-      expect(message.bytes.length).toBe(8);
-      first = channel.receiveAsync();
-    }
-    go(2);
-    at(3);
-    expect(await Promise.all([first, receive(channel)])).toEqual([last + 2, last + 3]);
-  },
-);
 
 it.each(['receiveAsync', 'selectAsync'])(
   'a promise that is granted just when %s queues up comes first',

@@ -136,61 +136,137 @@ describe('iteration', () => {
     expect(all).toEqual([1, 2]);
   });
 
-  it('leaves what a loop took ahead to the next receive of the thread', async () => {
-    const channel = ofNumbers(128);
-    const rest: number[] = [];
-    for (let lap = 0; lap < 40; lap++) channel.sendMany([4 * lap, 4 * lap + 1]);
-    const take = function* (): Generator<number> {
-      for (const x of channel) yield x;
-    };
-    for (const x of take()) if (x === 44) break;
-    while (channel.size > 0 || rest.length < 3) {
-      rest.push(channel.receive());
-      const next = channel.tryReceive();
-      if (next) rest.push(next.value);
-      const [some] = channel.size > 0 ? channel.receiveMany(1) : [];
-      if (some !== undefined) rest.push(some);
-      if (channel.size > 0) rest.push(await channel.receiveAsync());
-    }
-    expect(rest[0]).toBe(45);
-    expect(rest).toEqual([...rest].sort((a, b) => a - b));
-    expect(rest.at(-1)).toBe(157);
-  });
-});
-
-it('a loop whose body throws has lost no message that the body was not given', () => {
-  const channel = ofNumbers(128);
-  channel.sendMany(Array.from({ length: 128 }, (_, i) => i));
-  const seen: number[] = [];
-  for (let failures = 0; failures < 5; ) {
-    try {
+  /** Ways to leave a loop after the message 2. Each returns what its body was given. */
+  const EARLY: Record<string, (channel: Channel<number>) => number[] | Promise<number[]>> = {
+    'for, by break'(channel) {
+      const seen: number[] = [];
       for (const x of channel) {
         seen.push(x);
-        if (seen.length % 20 === 0) throw new SyntaxError('the body fails');
+        if (x === 2) break;
       }
-    } catch (error) {
-      expect((error as Error).name).toBe('SyntaxError');
-      failures++;
-    }
-  }
-  channel.close();
-  for (const x of channel) seen.push(x);
-  expect(seen).toEqual(Array.from({ length: 128 }, (_, i) => i));
-  expect(channel.inspect()).toMatchObject({ lost: 0, holes: 0 });
-});
+      return seen;
+    },
+    'for, by return': (channel) => {
+      const seen: number[] = [];
+      for (const x of channel) {
+        seen.push(x);
+        if (x === 2) return seen;
+      }
+      throw new Error('the loop has ended');
+    },
+    'for, by a throw'(channel) {
+      const seen: number[] = [];
+      try {
+        for (const x of channel) {
+          seen.push(x);
+          if (x === 2) throw new SyntaxError('the body fails');
+        }
+      } catch (error) {
+        expect(error).toBeInstanceOf(SyntaxError);
+      }
+      return seen;
+    },
+    destructuring(channel) {
+      const [a, b, c] = channel;
+      return [a, b, c] as number[];
+    },
+    'for await, by break': async (channel) => {
+      const seen: number[] = [];
+      for await (const x of channel) {
+        seen.push(x);
+        if (x === 2) break;
+      }
+      return seen;
+    },
+    'for await, by a throw': async (channel) => {
+      const seen: number[] = [];
+      const loop = async (): Promise<void> => {
+        for await (const x of channel) {
+          seen.push(x);
+          if (x === 2) throw new SyntaxError('the body fails');
+        }
+      };
+      await expect(loop()).rejects.toThrow('the body fails');
+      return seen;
+    },
+    'batches, by break'(channel) {
+      for (const batch of channel.batches(3)) return batch;
+      return [];
+    },
+    'async batches, by break': async (channel) => {
+      for await (const batch of channel.batches(3)) return batch;
+      return [];
+    },
+  };
 
-it('a slow loop takes no message ahead, which another worker could have', () => {
-  const channel = ofNumbers(64);
-  channel.sendMany(Array.from({ length: 64 }, (_, i) => i));
-  channel.close();
-  let left = 64;
-  for (const x of channel) {
-    expect(channel.size).toBe(--left);
-    expect(x).toBe(63 - left);
-    const end = performance.now() + 0.5;
-    while (performance.now() < end);
-  }
-  expect(left).toBe(0);
+  it.each(Object.entries(EARLY))(
+    '%s: a loop has taken no message but those that its body was given',
+    async (_, loop) => {
+      const channel = ofNumbers(128);
+      channel.sendMany(Array.from({ length: 100 }, (_, i) => i));
+      // The loop is fast, and it is not the first one.
+      for (const x of channel) if (x === 19) break;
+      channel.sendMany([0, 1, 2]);
+      expect(channel.size).toBe(83);
+      for (let i = 20; i < 100; i++) expect(channel.receive()).toBe(i);
+      channel.sendMany([7, 8]);
+      expect(await loop(channel)).toEqual([0, 1, 2]);
+      expect([channel.size, channel.inspect().lost]).toEqual([2, 0]);
+      expect(channel.receiveMany(9)).toEqual([7, 8]);
+    },
+  );
+
+  it('a loop leaves each message to others until it comes to it', () => {
+    const channel = ofNumbers(64);
+    channel.sendMany(Array.from({ length: 64 }, (_, i) => i));
+    channel.close();
+    let left = 64;
+    for (const x of channel) {
+      expect(channel.size).toBe(--left);
+      expect(x).toBe(63 - left);
+    }
+    expect(left).toBe(0);
+  });
+
+  it('in batches ends when the channel is closed and empty', async () => {
+    const channel = ofNumbers(8);
+    channel.sendMany([1, 2, 3, 4, 5]);
+    const waiting = channel.sendAsync(6);
+    await waiting;
+    channel.close();
+    expect([...channel.batches(4)]).toEqual([
+      [1, 2, 3, 4],
+      [5, 6],
+    ]);
+    expect([...channel.batches(4)]).toEqual([]);
+    const other = ofNumbers(8);
+    const all: number[][] = [];
+    const loop = (async () => {
+      for await (const batch of other.batches(2)) all.push(batch);
+    })();
+    other.send(1);
+    await until(() => all.length === 1, 'it is received');
+    other.sendMany([2, 3, 4]);
+    await until(() => all.length === 3, 'they are received');
+    other.close();
+    await loop;
+    expect(all).toEqual([[1], [2, 3], [4]]);
+    for (const most of [0, 65537, 1.5]) expect(() => other.batches(most)).toThrow('Channel.batches: most');
+    await expect(other.receiveManyAsync(0)).rejects.toThrow('Channel.receiveManyAsync: most');
+  });
+
+  it('a batch takes what is there, and leaves what promises wait for', async () => {
+    const channel = ofNumbers(8);
+    const batch = channel.receiveManyAsync(4);
+    const one = channel.receiveAsync();
+    channel.sendMany([1, 2, 3]);
+    expect(await Promise.all([batch, one])).toEqual([[1], 2]);
+    expect(channel.receiveMany(4)).toEqual([3]);
+    const aborted = channel.receiveManyAsync(4, { timeout: 5 });
+    await expect(aborted).rejects.toThrow('timed out after 5 ms waiting for a message');
+    channel.send(4);
+    expect(await channel.receiveManyAsync(4)).toEqual([4]);
+  });
 });
 
 describe('closing', () => {

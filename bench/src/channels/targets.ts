@@ -13,9 +13,9 @@ interface Wanted {
 }
 
 const number = nameOf('Channel', 'number');
-const byFor = nameOf('Channel by for', 'number');
+const inBatches = nameOf('Channel in batches', 'number');
 const small = nameOf('Channel', 'small');
-const smallByFor = nameOf('Channel by for', 'small');
+const smallInBatches = nameOf('Channel in batches', 'small');
 const postNumber = nameOf(POST, 'number');
 const postSmall = nameOf(POST, 'small');
 const atLeast = (row: string, peer: string, shape: string, wanted: number): Wanted => ({
@@ -27,11 +27,11 @@ const atLeast = (row: string, peer: string, shape: string, wanted: number): Want
 const IDLE: readonly Wanted[] = [
   atLeast(number, postNumber, '1:1', 5),
   atLeast(number, postNumber, '4:4', 8),
-  atLeast(byFor, postNumber, '1:1', 10),
-  atLeast(byFor, postNumber, '4:4', 15),
+  atLeast(inBatches, postNumber, '1:1', 10),
+  atLeast(inBatches, postNumber, '4:4', 15),
   ...['1:1', '4:4'].flatMap((shape) => [
     atLeast(small, postSmall, shape, 10),
-    atLeast(smallByFor, postSmall, shape, 10),
+    atLeast(smallInBatches, postSmall, shape, 10),
     atLeast(nameOf('Channel', 'kilobyte'), nameOf(POST, 'kilobyte'), shape, 1.5),
     atLeast(nameOf('Channel', 'large'), nameOf(POST, 'large'), shape, 1),
     atLeast(nameOf('Channel in place', 'touched'), nameOf(POST, 'touched'), shape, 3.5),

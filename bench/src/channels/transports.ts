@@ -41,6 +41,8 @@ export interface Transport {
 const WINDOW = 1024;
 const LARGE_WINDOW = 16;
 export const CAPACITY = 256;
+/** How many messages a receiver takes at once, at most, in the rows of batches. */
+const BATCH = 64;
 
 export const windowOf = ({ bytes }: Load): number => (bytes >= LARGE ? LARGE_WINDOW : WINDOW);
 
@@ -75,7 +77,7 @@ const kept: unknown[] = [];
 /** `taketurns/channel`, by a codec. */
 export function channelBy(
   codec: 'number' | 'bytes' | 'value' | 'record',
-  how: 'receive' | 'for' = 'receive',
+  how: 'receive' | 'for' | 'batches' = 'receive',
 ): Transport {
   const attach = (shared: unknown): Channel<unknown> => Channel.from(shared as never, CODECS[codec] as Codec<unknown>);
   return {
@@ -92,9 +94,15 @@ export function channelBy(
     receiver(shared) {
       const channel = attach(shared);
       if (how === 'receive') return everyOne(() => channel.receive());
+      if (how === 'for')
+        return {
+          each(use) {
+            for (const message of channel) if (use(message)) return;
+          },
+        };
       return {
         each(use) {
-          for (const message of channel) if (use(message)) return;
+          for (const batch of channel.batches(BATCH)) for (const message of batch) if (use(message)) return;
         },
       };
     },
