@@ -65,7 +65,7 @@ function beLast(): void {
 /**
  * Calls `end` after the last exit handler, because the handlers may still use the library. This must hold for
  * handlers that are added in the very task that exits, that throw, or that remove all others. So `end` is called where
- * `process.emit` returns. If a runtime does not call `process.emit`, it calls the listener, which moves behind handlers
+ * `process.emit` returns. Bun does not call `process.emit`. There the listener is called, which moves behind handlers
  * added later.
  */
 function listen(): void {
@@ -85,8 +85,18 @@ function listen(): void {
   // A handler of another copy of the library also moves behind every handler that is added later. The two must not move
   // behind each other for ever.
   process.on('newListener', (event, listener) => {
-    if (event === 'exit' && !(LAST in listener)) Promise.resolve().then(beLast);
+    if (event === 'exit' && !(LAST in listener)) queueMicrotask(beLast);
   });
+  if (!('Bun' in globalThis)) return;
+  // Bun does not call `process.emit`, and the thread may exit before the microtask runs.
+  for (const name of ['on', 'addListener', 'once'] as const) {
+    const add = process[name] as (...args: unknown[]) => NodeJS.Process;
+    process[name] = function (this: NodeJS.Process, ...args: unknown[]): NodeJS.Process {
+      const answer = Reflect.apply(add, this, args);
+      if (args[0] === 'exit' && !(LAST in (args[1] as object))) beLast();
+      return answer;
+    } as never;
+  }
 }
 
 /**

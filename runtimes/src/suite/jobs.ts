@@ -396,6 +396,19 @@ export const jobs: Record<string, Job> = {
     for (const end = performance.now() + milliseconds; performance.now() < end; ) Atomics.add(words, 0, 1);
   },
 
+  /**
+   * Takes a permit, and exits in the same task. An exit handler gives the permit back, and a permit of `done`. The job
+   * never answers.
+   */
+  exitAtOnce(semaphore: SemaphoreHandle, done: SemaphoreHandle): void {
+    const [held, told] = [Semaphore.from(semaphore).hold(), Semaphore.from(done)];
+    process.on('exit', () => {
+      held.release();
+      told.release();
+    });
+    process.exit(0);
+  },
+
   /** Ends the worker in the way of its runtime. It does so after a while, so the answer is sent before. */
   endSoon(): string {
     if (threads?.parentPort) {

@@ -209,3 +209,12 @@ test('dying: a worker that ends by itself', async ({ team, note }) => {
   await requested();
   worker.terminate();
 });
+
+test('dying: a worker exits in the task in which it attaches, and its exit handler releases', async ({ team }) => {
+  if (team.kind === 'web') return;
+  const [semaphore, done] = [new Semaphore(1), new Semaphore(0)];
+  // The worker has not attached yet.
+  team.stranger().call('exitAtOnce', semaphore.handle, done.handle);
+  await done.acquireAsync(1, { timeout: 10_000 });
+  equal(semaphore.available, 1, 'released');
+});
