@@ -265,8 +265,7 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
     };
     const take = (place: number): Done<T> | undefined =>
       sent === undefined ? received(this.copyOut(place)) : put(place);
-    const ended = (): Done<T> => {
-      const error = end.closedError();
+    const ended = (error: Error): Done<T> => {
       if (sent !== undefined || !(error instanceof ClosedError)) throw error;
       return ENDED;
     };
@@ -283,7 +282,7 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
         while (true) {
           const answer = end.tryClaim(1);
           if (answer === REFUSED) return undefined;
-          if (!isPlace(answer)) return ended();
+          if (!isPlace(answer)) return ended(end.closedError());
           const done = take(answer);
           if (done) return done;
         }
@@ -291,7 +290,7 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
       take: () => take(end.claim(1)),
       whenFree: (run) => end.whenFree(run),
       giveBack: () => end.giveBack(),
-      closed: ended,
+      closed: () => ended(end.endedError()),
     };
   }
 }

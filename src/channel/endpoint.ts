@@ -92,6 +92,8 @@ export class Endpoint {
    * channel: nobody else could pass the place on.
    */
   inUse: object | undefined;
+  /** What `hasClosed` was when the thread released the channel. */
+  #wasClosed = false;
   /** Promises that have a permit, and wait until no `Place` or `Message` is in use. */
   readonly #granted = new Fifo<() => void>();
   #grantedCount = 0;
@@ -139,6 +141,7 @@ export class Endpoint {
 
   /** The thread has released the shared object. From now on calls of the module find it closed. */
   forget(): void {
+    this.#wasClosed = this.hasClosed;
     this.at = CLOSED_OBJECT;
     this.f64 = new Float64Array(1);
     this.word = 0;
@@ -211,7 +214,7 @@ export class Endpoint {
       if (leaves && answer === TIMED_OUT) return false;
     }
     if (answer === ADMITTED) return true;
-    if (answer === ANSWER_CLOSED) throw this.closedError();
+    if (answer === ANSWER_CLOSED) throw this.endedError();
     if (answer === TIMED_OUT) throw timedOut(this.#texts.wanted, timeout);
     throw answer === LEAVE ? new CancelledError() : noRoom(core);
   }
@@ -292,7 +295,9 @@ export class Endpoint {
             end();
           });
         } else {
-          value.catch((error) => reject(given !== undefined ? given.reason : this.#closedBy(error)));
+          // The program may dispose of the channel before the reason is known.
+          const { hasClosed } = this;
+          value.catch((error) => reject(given !== undefined ? given.reason : this.#closedBy(error, hasClosed)));
           end();
         }
       };
@@ -435,9 +440,26 @@ export class Endpoint {
     this.words[(place + PLACE_LENGTH) >>> 2] = length;
   }
 
-  /** The error for a request that finds the queue closed. */
+  /** The error for a call that finds the queue closed. */
   closedError(): Error {
     return this.isOver || this.#isDisposed ? this.disposedError() : closedAt(this, this.#texts.closed);
+  }
+
+  /**
+   * The error for a wait that finds the queue closed. If the channel was closed and then disposed of, the wait has come
+   * to the end of the channel, however late the thread looks.
+   */
+  endedError(): Error {
+    return this.hasClosed ? closedAt(this, this.#texts.closed) : this.closedError();
+  }
+
+  /**
+   * Whether waits at this end end because the channel is closed: no sender may send any more, and every message has been
+   * claimed. It may have been disposed of since.
+   */
+  get hasClosed(): boolean {
+    if (this.at === CLOSED_OBJECT) return this.#wasClosed;
+    return this.#texts.isSending ? Atomics.load(this.words, (this.at + P_NEXT) / 4 + 1) < 0 : this.hasEnded;
   }
 
   /** Whether a thread has disposed of the channel. It disposes of the sending end first. */
@@ -452,7 +474,8 @@ export class Endpoint {
   }
 
   /** A promise found the queue closed. `Promises` takes every closed queue for one that was disposed of. */
-  #closedBy(error: unknown): unknown {
-    return error instanceof DisposedError ? this.closedError() : error;
+  #closedBy(error: unknown, hasClosed: boolean): unknown {
+    if (!(error instanceof DisposedError)) return error;
+    return hasClosed ? closedAt(this, this.#texts.closed) : this.closedError();
   }
 }

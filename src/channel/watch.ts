@@ -302,6 +302,7 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
         // The watch may have been set before it was closed.
         if (!isClosedAt(this.#changes, error)) throw error;
       }
+      if (this.#isGone) throw this.#changes.endedError();
     }
   }
 
@@ -334,6 +335,7 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
       } catch (error) {
         if (!isClosedAt(this.#changes, error)) throw error; // such as the ClosedError of another channel, by the signal
       }
+      if (this.#isGone) throw this.#changes.endedError();
     }
   }
 
@@ -413,6 +415,8 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
         return ENDED;
       }
     };
+    const lookAfterWait = (): Done<Snapshot<T>> | undefined =>
+      this.#isGone && this.#changes.hasClosed ? ENDED : look();
     return {
       membership,
       shared,
@@ -421,10 +425,10 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
       countedBy: 0,
       check() {},
       try: look,
-      take: look,
+      take: lookAfterWait,
       whenFree: (run) => run(),
       giveBack() {},
-      closed: () => look() ?? ENDED,
+      closed: () => lookAfterWait() ?? ENDED,
       isDue: () => this.version > since,
     };
   }
@@ -441,8 +445,13 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
   }
 
   #checkAlive(): void {
+    if (this.#isGone) throw this[disposedError]();
+  }
+
+  /** Whether a thread has disposed of the watch. */
+  get #isGone(): boolean {
     const { core, at } = this.#turn;
-    if (this.disposed || core.isDisposed(at) !== 0) throw this[disposedError]();
+    return this.disposed || core.isDisposed(at) !== 0;
   }
 
   /** The address of the place of a version. */
