@@ -200,6 +200,26 @@ const mended: Record<string, Fault> = {
     kinds: ['Condition'],
     patches: [{ find: 'else if (!(error instanceof CancelledError)) throw error;', put: 'else throw error;' }],
   },
+  'loop-takes-ahead': {
+    what: 'a loop over a channel takes messages ahead, and keeps them when it is left',
+    kinds: ['Channel'],
+    patches: [
+      {
+        find: 'return iterate(this.receivingEnd, () => this.receive());',
+        put: 'const ahead = []; return iterate(this.receivingEnd, () => { if (ahead.length === 0) ahead.push(...this.receiveMany(64)); return ahead.shift(); });',
+      },
+    ],
+  },
+  'closed-and-gone': {
+    what: 'a promise that `close` has ended is told that the channel has been disposed of, if `dispose` follows',
+    kinds: ['Channel'],
+    patches: [{ find: 'this.#closedBy(error, hasClosed)', put: 'this.#closedBy(error, false)' }],
+  },
+  'select-both': {
+    what: 'a select that receives the last message of a closed channel ends with the end of its other case',
+    kinds: ['Channel'],
+    patches: [{ find: 'if (this.#isTaking) this.#late.push(end); else end();', put: 'end();' }],
+  },
   'once-phase': {
     what: 'the phase of a promise that waits for another to run is noted after the code of its signal',
     kinds: ['Once', 'Event'],

@@ -75,6 +75,11 @@ export class Scheduler {
     return this.#stack.length === 0;
   }
 
+  /** Whether the thread at the bottom of the stack sleeps, and no other event runs. */
+  get isAsleep(): boolean {
+    return this.#stack.length === 1 && this.#sleepers.some(({ thread }) => thread === this.#stack[0]);
+  }
+
   /** Whether the present event runs between two steps of another event. */
   get isNested(): boolean {
     return this.#stack.length > 1;

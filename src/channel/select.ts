@@ -215,7 +215,8 @@ class Selection {
   isAsleep = false;
   /**
    * Whether a case is happening. It may grant another one: a select that sends and receives by the same channel would
-   * receive its own message. Those that are granted meanwhile are looked at afterwards.
+   * receive its own message. It may also end another one: who receives the last message of a closed channel closes its
+   * queues. Those that are granted or end meanwhile are looked at afterwards.
    */
   #isTaking = false;
   readonly #late: (() => void)[] = [];
@@ -254,17 +255,22 @@ class Selection {
         });
       } else {
         // The object tells why the request has ended. A thread that blocks could not wait for the reason.
-        const isEnd = !this.isOver && !this.#isLeaving;
+        let isEnd = false;
         value.catch((reason: unknown) => {
           // Only the reason tells what `cancelAll` was given.
           if (isEnd && this.error?.reason instanceof CancelledError) this.error = { reason };
         });
-        if (!isEnd) return;
-        this.#ends(() => {
-          // The thread is leaving the arena, and the objects have not ended yet.
-          if (!isMembership(work.membership)) throw new DisposedError('the arena has been disposed of');
-          return { index, done: work.closed() };
-        });
+        const end = (): void => {
+          isEnd = !this.isOver && !this.#isLeaving;
+          if (!isEnd) return;
+          this.#ends(() => {
+            // The thread is leaving the arena, and the objects have not ended yet.
+            if (!isMembership(work.membership)) throw new DisposedError('the arena has been disposed of');
+            return { index, done: work.closed() };
+          });
+        };
+        if (this.#isTaking) this.#late.push(end);
+        else end();
       }
     };
     const run = promises.alone(settle);
@@ -292,7 +298,7 @@ class Selection {
         return done && { index, done };
       });
       this.#isTaking = false;
-      for (const granted of this.#late.splice(0)) granted();
+      for (const look of this.#late.splice(0)) look();
       // The message was a hole: the case stands in line again.
       if (!this.isOver && !this.#isLeaving) this.#join(index, work);
     }

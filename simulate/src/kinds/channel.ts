@@ -1,11 +1,12 @@
 /**
  * Channel: each message is a number of its own. It is received once, and no earlier than its `send` began. At rest, no
  * receiver waits while a message is there, and no sender waits while there is room. A select receives from one channel
- * or sends to another, or to the same one: exactly one of the two happens.
+ * or sends to another, or to the same one: exactly one of the two happens. A loop goes through some messages, or through
+ * some batches, and then leaves: what its body was not given is there for others.
  */
 import type { Call } from '../call.js';
 import type { Request } from '../ghosts.js';
-import type { Realm } from '../realm.js';
+import type { Library, Realm } from '../realm.js';
 import { blocking, brings, EndsGhost, ending } from './parts/ends.js';
 import { type Kind, type Kinds, patience, plainly } from './parts/kind.js';
 
@@ -71,6 +72,11 @@ class ChannelGhost extends EndsGhost {
     if (selectsOf.get(request)?.explains(error) !== true) super.refused(request, error);
   }
 
+  /** Whether no message is in the channel, or can come. */
+  protected override get isAtEnd(): boolean {
+    return this.#under.size === 0;
+  }
+
   protected due(): Request | undefined {
     for (const request of this.pending)
       if (sends(request) ? this.#inside < (this.spec.n as number) : this.#inside > 0) return request;
@@ -126,6 +132,91 @@ function selects(call: Call, isBlocking: boolean): void {
   };
   if (isBlocking) call.blocks((options) => select(cases(), options), got, 1, stands, refused);
   else call.waits((options) => selectAsync(cases(), options), got, 1, refused, stands);
+}
+
+/** One step of a loop. */
+interface Step {
+  readonly done?: boolean;
+  readonly value: unknown;
+}
+
+/** What a loop goes through: the messages of the channel, or batches of up to two. */
+const loopsOver = ({ object, operation: { n = 0 } }: Call): Library => (n % 2 === 0 ? object : object.batches(2));
+/** After how many messages, or batches, a loop is left by `break`, `return` or a throw: all of them call `return`. */
+const roundsOf = ({ operation: { n = 0 } }: Call): number => 1 + (n >> 1);
+
+/** Notes what a step has brought. Returns whether the loop goes on. */
+function stepped(call: Call, { done, value }: Step): boolean {
+  if (done) return false;
+  for (const message of call.operation.n === undefined || call.operation.n % 2 === 0 ? [value] : (value as unknown[]))
+    ghostOf(call).received(message);
+  return true;
+}
+
+/** A loop of `for await`. */
+function loopsAsync(call: Call): void {
+  const iterator = loopsOver(call)[Symbol.asyncIterator]();
+  let rounds = roundsOf(call);
+  const next = (): void =>
+    call.waits(
+      () => iterator.next(),
+      (step) => {
+        if (!stepped(call, step as Step)) return;
+        if (--rounds > 0) next();
+        else iterator.return?.();
+      },
+    );
+  next();
+}
+
+/**
+ * A loop of `for`, which blocks without a time-out. So as long as the loop goes on, somebody outside may send another
+ * message at any time.
+ */
+function loops(call: Call): void {
+  const { stage, thread } = call;
+  const ghost = ghostOf(call);
+  let isOver = false;
+  const sender = (): Realm | undefined =>
+    [...stage.objects.keys()].find((other) => other !== thread && !other.isDead && !stage.scheduler.isOn(other));
+  const feeds = (): void => {
+    const other = sender();
+    if (isOver || thread.isDead || other === undefined) return;
+    const message = ghost.begins();
+    const isSent = stage.scheduler.as(other, () => {
+      try {
+        return ghost.objectOf(other).trySend(message) as boolean;
+      } catch (error) {
+        if (!ghost.explains(error)) throw error;
+        return false;
+      }
+    });
+    if (isSent) ghost.brought();
+    else ghost.notBrought(message);
+    feed();
+  };
+  const feed = (): void => {
+    stage.scheduler.add(undefined, () => `a message for the loop of thread ${thread.index}`, feeds, {
+      isEnabled: () => !isOver && !thread.isDead && stage.scheduler.isAsleep && sender() !== undefined,
+    });
+  };
+  feed();
+  try {
+    const iterator = loopsOver(call)[Symbol.iterator]();
+    for (let rounds = roundsOf(call); rounds > 0; rounds--) {
+      let goesOn = false;
+      call.blocks(
+        () => iterator.next(),
+        (step) => {
+          goesOn = stepped(call, step as Step);
+        },
+      );
+      if (!goesOn) return;
+    }
+    iterator.return?.();
+  } finally {
+    isOver = true;
+  }
 }
 
 const channel: Kind = {
@@ -186,6 +277,17 @@ const channel: Kind = {
           },
         );
       },
+    },
+    loopAsync: {
+      weight: 2,
+      draw: (random) => ({ n: random.below(6) }),
+      run: loopsAsync,
+    },
+    loop: {
+      weight: 2,
+      blocks: true,
+      draw: (random) => ({ n: random.below(6) }),
+      run: loops,
     },
     selectAsync: {
       weight: 4,

@@ -11,9 +11,16 @@ import { dispose, type OperationKind, patience, plainly } from './kind.js';
 
 export abstract class EndsGhost extends Ghost {
   protected isClosed = false;
+  /** The requests that `close` has ended, also if `dispose` follows. */
+  readonly #endedByClose = new WeakSet<Request>();
 
   /** Whether a request that waits must end when the object is closed. */
   protected abstract endsAtClose(request: Request): boolean;
+  /** Whether every request that waits now is at the end of the object, if it is closed. */
+  protected get isAtEnd(): boolean {
+    return false;
+  }
+
   /** Compares the object with the ghost, in the end. Returns how many wait. */
   protected abstract compare(thread: Realm): number;
 
@@ -24,13 +31,20 @@ export abstract class EndsGhost extends Ghost {
 
   closes(close: () => void): void {
     this.isClosed = true;
+    const waiting = [...this.pending].filter(({ queued }) => queued < Infinity);
+    const isOpen = !this.isDisposed;
     close();
     for (const request of this.waiting)
       if (request.queued < Infinity && this.endsAtClose(request)) request.mustEnd ??= 'the object has been closed';
+    if (isOpen && !this.isDisposed && !this.isUnsure && this.isAtEnd)
+      for (const request of waiting) this.#endedByClose.add(request);
   }
 
   override refused(request: Request, error: unknown): void {
-    if ((error as Error).name === 'ClosedError' && this.isClosed) return;
+    const { name } = error as Error;
+    if (name === 'ClosedError' && this.isClosed) return;
+    if (name === 'DisposedError' && this.#endedByClose.has(request))
+      this.fail(`${request.call} has ended with a DisposedError, though it waited when the object was closed`);
     super.refused(request, error);
   }
 
