@@ -22,6 +22,13 @@ export const TAKEOVERS: readonly Takeover[] = [
   of('a broker, one holds, one asks, a suspicion', ['idle', 'holds', 'asks'], { suspicions: 1 }),
   of('two ask, a suspicion, a journal cannot be written', ['asks', 'asks'], { suspicions: 1, failures: 1 }),
   of('one holds, one asks, one is killed, a journal cannot be written', ['holds', 'asks'], { kills: 1, failures: 1 }),
+  of('one holds, one tries, one is killed', ['holds', 'tries'], { kills: 1 }),
+  of('one holds, one tries, a suspicion, one is killed', ['holds', 'tries'], { kills: 1, suspicions: 1 }),
+  of('a broker, one holds, one tries, one is killed, one is stopped', ['idle', 'holds', 'tries'], {
+    ...{ kills: 1, stops: 1, generations: 4 },
+  }),
+  of('a broker, one holds, one tries, two are killed', ['idle', 'holds', 'tries'], { kills: 2, generations: 4 }),
+  of('one holds, one asks, one tries, one is killed', ['holds', 'asks', 'tries'], { kills: 1 }),
   of('a broker, two ask for two permits, one is killed', ['idle', 'asks', 'asks'], { kills: 1, permits: 2 }),
 ];
 
@@ -82,4 +89,6 @@ export const WITHOUT: Readonly<Record<Rule, Takeover>> = {
     after: ['2: asks', ...['takes', 'B1', 'B2', 'B3'].map((step) => `broker 1: ${step}`), '2: believes'],
   }),
   probesMembers: of('a broker, one holds, one asks', ['idle', 'holds', 'asks'], {}),
+  asksBeforeNo: of('one holds, one tries, one is killed', ['holds', 'tries'], { kills: 1 }),
+  readsEnds: of('a broker, one holds, one tries, one is killed', ['idle', 'holds', 'tries'], { kills: 1 }),
 };

@@ -13,8 +13,13 @@
  *
  * A usurper may be unable to write its journal. Then its link stays, and nobody serves until somebody makes the next one.
  *
+ * A process may also try: it holds at once, or is told no. The broker sees that a connection has ended in a step of its
+ * own, and so it may believe that a process lives which has ended. It says no only when each process that holds or waits
+ * is connected or was asked, and when it has seen all ends of connections that are there.
+ *
  * Checked in each state: (1) the living believe to hold no more permits than there are; (2) whoever believes to hold is
- * known as a holder to the broker of the highest link, once this broker serves; (3) the tickets that are believed rise.
+ * known as a holder to the broker of the highest link, once this broker serves; (3) the tickets that are believed rise;
+ * (5) nobody is told no because of processes that had ended before it tried.
  * Checked in each end: (4) nobody who lives waits for permits that are free. A process that is stopped never goes on in
  * an end, so a stopped broker is no excuse.
  */
@@ -33,6 +38,8 @@ export const TAKEOVER_RULES = {
   callsMembers: 'a new broker calls nobody',
   pings: 'who only waits sends nothing',
   probesMembers: 'a broker takes a process for dead if the socket of its broker is not there',
+  asksBeforeNo: 'a broker says no before it knows that the holders live',
+  readsEnds: 'a broker says no before it has seen which connections have ended',
 } as const;
 
 export type Rule = keyof typeof TAKEOVER_RULES;
@@ -40,8 +47,8 @@ export type Rule = keyof typeof TAKEOVER_RULES;
 export interface Takeover {
   readonly name: string;
   readonly permits: number;
-  /** What each process does: asks for a permit, holds one at the beginning, or only takes part. */
-  readonly members: readonly ('asks' | 'holds' | 'idle')[];
+  /** What each process does: asks for a permit, tries to get one, holds one at the beginning, or only takes part. */
+  readonly members: readonly ('asks' | 'tries' | 'holds' | 'idle')[];
   /** Nothing exists at the beginning. Otherwise the first process has the broker, and all are connected. */
   readonly cold?: boolean;
   readonly kills?: number;
@@ -66,7 +73,7 @@ interface Known {
   queue: [member: number, ticket: number][];
 }
 
-type Letter = 'enter' | 'ask' | 'give' | 'reap';
+type Letter = 'enter' | 'ask' | 'try' | 'give' | 'reap';
 interface Line {
   readonly letter: Letter;
   readonly member: number;
@@ -74,12 +81,14 @@ interface Line {
   readonly lists?: boolean;
 }
 
-/** What a member is told of its request: that it holds, waits, is gone; and with which ticket it holds. */
+/** What a member is told of its request: that it holds, waits, is gone, is refused; and with which ticket it holds. */
 interface News {
-  readonly is: 'held' | 'waits' | 'gone';
+  readonly is: 'held' | 'waits' | 'gone' | 'no';
   readonly ticket: number;
   /** Answers `enter`. */
   readonly entered: boolean;
+  /** Of `no`: who holds, and who waits. */
+  readonly because?: readonly [held: number[], queue: number[]];
 }
 
 interface Journal {
@@ -106,6 +115,8 @@ interface Broker {
   journals: Journal[];
   /** The members that it has still to call. */
   calls: number[];
+  /** Where somebody tries: the members of whom it believes that they live. */
+  believed: number[];
   /** The line that it serves, and what is to be told when it has looked. */
   serves?: { line: Line; stage: 'half' | 'appended' | 'looked'; out: [number, News][] };
 }
@@ -114,7 +125,9 @@ interface Member {
   alive: boolean;
   stopped: boolean;
   /** `held` is a belief. */
-  want: 'idle' | 'asks' | 'asked' | 'waits' | 'held' | 'giving' | 'done';
+  want: 'idle' | 'asks' | 'asked' | 'tries' | 'tried' | 'waits' | 'held' | 'giving' | 'done';
+  /** Who had ended when it tried. */
+  ended?: number[];
   phase: 'looking' | 'usurping' | 'dialling' | 'connected';
   /** The broker that it dials, is connected to, or usurps; -1 if there was none. */
   to: number;
@@ -150,6 +163,10 @@ interface Step {
 
 const empty = (): Known => ({ ticket: 0, held: [], queue: [] });
 
+/** Whether a member that tries is told no. */
+const isRefused = ({ held, queue }: Known, member: number, permits: number): boolean =>
+  !held.some(([of]) => of === member) && (held.length >= permits || queue.length > 0);
+
 /** Runs a line on what is known, and returns who is told what. */
 function run(known: Known, { letter, member, lists }: Line, permits: number): [number, News][] {
   const told: [number, News][] = [];
@@ -162,15 +179,19 @@ function run(known: Known, { letter, member, lists }: Line, permits: number): [n
     known.held = known.held.filter(([of]) => of !== member);
     known.queue = known.queue.filter(([of]) => of !== member);
   };
-  if (letter === 'ask') {
-    if (stateOf(false).is === 'gone') known.queue.push([member, ++known.ticket]);
+  let no: News | undefined;
+  if (letter === 'ask' || letter === 'try') {
+    if (letter === 'try' && isRefused(known, member, permits)) {
+      const because = [known.held.map(([of]) => of), known.queue.map(([of]) => of)] as const;
+      no = { is: 'no', ticket: 0, entered: false, because };
+    } else if (stateOf(false).is === 'gone') known.queue.push([member, ++known.ticket]);
   } else if (letter !== 'enter' || !lists) drop();
   while (known.queue.length > 0 && known.held.length < permits) {
     const head = known.queue.shift() as [number, number];
     known.held.push(head);
     if (head[0] !== member) told.push([head[0], { is: 'held', ticket: head[1], entered: false }]);
   }
-  if (letter !== 'reap') told.unshift([member, stateOf(letter === 'enter')]);
+  if (letter !== 'reap') told.unshift([member, no ?? stateOf(letter === 'enter')]);
   return told;
 }
 
@@ -181,6 +202,10 @@ export class TakeoverModel {
   constructor(of: Takeover) {
     this.#of = of;
     this.#most = of.generations ?? 3;
+  }
+
+  get #tries(): boolean {
+    return this.#of.members.includes('tries');
   }
 
   #has(rule: Rule): boolean {
@@ -200,6 +225,7 @@ export class TakeoverModel {
         phase: 'serving',
         journals: [{ n: 1, known }],
         calls: [],
+        believed: this.#tries ? [...members.keys()] : [],
       },
     };
     return {
@@ -218,7 +244,17 @@ export class TakeoverModel {
     return JSON.stringify([
       // A broker that is over does nothing more. Only its files count.
       brokers.map((b) => [
-        ...[b.generation, b.member, b.before, b.linked, b.phase, b.chosen, b.known && knownOf(b.known), b.calls],
+        ...[
+          b.generation,
+          b.member,
+          b.before,
+          b.linked,
+          b.phase,
+          b.chosen,
+          b.known && knownOf(b.known),
+          b.calls,
+          b.believed,
+        ],
         b.journals
           .filter(({ removed }) => !removed || b.phase !== 'over')
           .map(({ n, known, half, removed }) => [n, knownOf(known), half && lineOf(half), removed]),
@@ -226,7 +262,7 @@ export class TakeoverModel {
       ]),
       members.map((m) => [
         ...[m.alive, m.stopped, m.want, m.phase, m.to, m.entered, m.up.map(lineOf), m.down.map(newsOf)],
-        ...[m.called, m.listed, m.read && knownOf(m.read)],
+        ...[m.called, m.listed, m.read && knownOf(m.read), m.ended],
       ]),
       ...[kills, stops, suspicions, rotations, failures, top, fault],
     ]);
@@ -249,6 +285,10 @@ export class TakeoverModel {
     // A search has an end where there may be no more generations, although the next would be made.
     if (state.brokers.some(({ generation }) => generation >= this.#most)) return undefined;
     const { members, brokers } = state;
+    const tries = members.findIndex(
+      ({ alive, stopped, want }) => alive && !stopped && (want === 'tries' || want === 'tried'),
+    );
+    if (tries >= 0) return `${tries} tries, and is told nothing`;
     const waiting = members.findIndex(
       ({ alive, stopped, want }) => alive && !stopped && ['asks', 'asked', 'waits', 'giving'].includes(want),
     );
@@ -333,7 +373,9 @@ export class TakeoverModel {
             if (!next.brokers[self.to]?.linked) return drop(self);
             self.phase = 'connected';
             self.entered = false;
-            self.up = [{ letter: 'enter', member: at, lists: ['asked', 'waits', 'held'].includes(self.want) }];
+            self.up = [{ letter: 'enter', member: at, lists: ['asked', 'tried', 'waits', 'held'].includes(self.want) }];
+            const to = next.brokers[self.to] as Broker;
+            if (this.#tries && !to.believed.includes(at)) to.believed = [...to.believed, at].sort();
           });
         else if (isGone) on('is refused', (self) => Object.assign(self, { phase: 'usurping' }));
         break;
@@ -372,6 +414,12 @@ export class TakeoverModel {
         self.want = 'asked';
         self.up.push({ letter: 'ask', member: at });
       });
+    if (member.entered && member.want === 'tries')
+      on('tries', (self, next) => {
+        self.want = 'tried';
+        self.ended = next.members.flatMap(({ alive }, each) => (alive ? [] : [each]));
+        self.up.push({ letter: 'try', member: at });
+      });
     if (member.entered && member.want === 'held')
       on('gives back', (self) => {
         self.want = 'giving';
@@ -385,7 +433,11 @@ export class TakeoverModel {
   #believe(self: Member, next: TakeoverState, news: News): void {
     const at = next.members.indexOf(self);
     if (news.entered) self.entered = true;
-    if (news.is === 'held' && (self.want === 'asked' || self.want === 'waits')) {
+    if (news.is === 'no') {
+      const [held, queue] = (news.because ?? [[], []]).map((all) => all.filter((each) => !self.ended?.includes(each)));
+      if (held?.length === 0 && queue?.length === 0) next.fault = `${at} is told no because of the dead`;
+      leave(self);
+    } else if (news.is === 'held' && ['asked', 'tried', 'waits'].includes(self.want)) {
       self.want = 'held';
       if (this.#of.permits === 1 && news.ticket <= next.top) next.fault = 'a ticket that is believed does not rise';
       if (this.#of.permits === 1) next.top = news.ticket;
@@ -394,6 +446,7 @@ export class TakeoverModel {
     } else if (news.is === 'gone') {
       if (self.want === 'held') next.fault = `${at} loses what it holds`;
       else if (self.want === 'giving') leave(self);
+      else if (news.entered && self.want === 'tried') self.up.push({ letter: 'try', member: at });
       else if (news.entered && (self.want === 'asked' || self.want === 'waits')) {
         self.want = 'asked';
         self.up.push({ letter: 'ask', member: at });
@@ -410,7 +463,7 @@ export class TakeoverModel {
     // A process has one broker.
     for (const broker of next.brokers) if (broker.member === at) end(broker);
     next.brokers.push({
-      ...{ generation, member: at, before, linked: true, journals: [], calls: [] },
+      ...{ generation, member: at, before, linked: true, journals: [], calls: [], believed: [] },
       ...(known ? { phase: 'read', known } : { phase: 'linked' }),
     });
   }
@@ -512,7 +565,15 @@ export class TakeoverModel {
         const member = next.members[called] as Member;
         const isOlder = (next.brokers[member.to]?.generation ?? self.generation) < self.generation;
         if (member.alive && isOlder) member.called = self.generation;
+        if (this.#tries && member.alive && !self.believed.includes(called))
+          self.believed = [...self.believed, called].sort();
       });
+    for (const of of broker.believed)
+      if (!state.members[of]?.alive)
+        on(`sees that the connection of ${of} has ended`, (self) => {
+          self.believed = self.believed.filter((each) => each !== of);
+          self.calls.push(of);
+        });
     if (state.rotations > 0 && !broker.serves)
       on(
         'goes on in another journal',
@@ -538,7 +599,7 @@ export class TakeoverModel {
         if (isDead || seems) on(`finds ${of} dead`, (self) => take(self, { letter: 'reap', member: of }));
       }
       for (const [from, { up, to, phase }] of state.members.entries())
-        if (phase === 'connected' && to === at && up.length > 0)
+        if (phase === 'connected' && to === at && up.length > 0 && this.#isSure(state, broker, up[0] as Line))
           on(`takes a line of ${from}`, (self, next) => take(self, (next.members[from] as Member).up.shift() as Line));
       return;
     }
@@ -579,6 +640,15 @@ export class TakeoverModel {
       }
     });
   }
+
+  /** Whether the broker may take the line: it knows that those live because of whom it says no. */
+  #isSure({ members }: TakeoverState, broker: Broker, { letter, member }: Line): boolean {
+    const { known } = newestOf(broker);
+    if (letter !== 'try' || !isRefused(known, member, this.#of.permits)) return true;
+    const isBelieved = [...known.held, ...known.queue].every(([of]) => broker.believed.includes(of));
+    const isRead = !broker.believed.some((of) => members[member]?.ended?.includes(of));
+    return (isBelieved || !this.#has('asksBeforeNo')) && (isRead || !this.#has('readsEnds'));
+  }
 }
 
 const knownOf = ({ ticket, held, queue }: Known): unknown => [ticket, held, queue];
@@ -613,6 +683,7 @@ function end(broker: Broker): void {
   broker.phase = 'over';
   broker.before = -1;
   broker.calls = [];
+  broker.believed = [];
   delete broker.serves;
   delete broker.known;
   delete broker.chosen;

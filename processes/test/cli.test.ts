@@ -7,9 +7,10 @@ import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { type Given, read, UsageError } from '../src/cli/arguments.js';
-import { run } from '../src/cli/run.js';
+import { BUSY, run } from '../src/cli/run.js';
 import { objects, revoke, show } from '../src/cli/show.js';
 import { type ObjectEntry, Space } from '../src/space.js';
+import { WHOLE } from './each-server.js';
 import { folder } from './local-processes.js';
 import { onServers, until } from './setting.js';
 
@@ -115,6 +116,28 @@ test('with --try, and with --timeout, a command that cannot run in time is not r
   await holder.ended;
   expect((await run('--try', ...late).ended).status).toBe(0);
   expect(existsSync(at('late'))).toBe(true);
+});
+
+test('with --try, each command runs after the one before was killed, whatever was killed', {
+  timeout: 600_000,
+}, async () => {
+  const { run } = jobs();
+  for (let at = 0; at < (WHOLE ? 200 : 12); at++) {
+    const { child, ended } = run('--try', '--', 'sh', '-c', 'echo $$; exec sleep 60');
+    // Nothing comes if it is told that the turn is not free.
+    const [pid] = await Promise.race([once(child.stdout as Readable, 'data'), ended.then(({ status }) => [status])]);
+    expect(Number(pid)).not.toBe(BUSY);
+    const what = ['the program', 'the command', 'both'][Math.floor(Math.random() * 3)];
+    if (what !== 'the command') child.kill('SIGKILL');
+    // While the command runs, it keeps the turn.
+    if (what === 'the program') {
+      await once(child, 'exit');
+      expect((await run('--try', '--', 'true').ended).status).toBe(BUSY);
+    }
+    process.kill(Number(pid), 'SIGKILL');
+    // The output ends when both have.
+    await ended;
+  }
 });
 
 test('with --permits so many commands run at once', async () => {

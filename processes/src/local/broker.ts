@@ -11,28 +11,27 @@
  * The member of the broker's own process needs no socket while both are in one thread: its calls are calls of `call`,
  * which writes and looks as `#serve` does.
  *
- * Deaths. The end of a connection proves nothing, because the member may have dropped it. So the broker connects to the
- * member's own socket (m.<member>). If this is refused, the process has ended, or has closed the space: its sessions are
- * reaped, and whoever is next gets what they held. If it is accepted, by the kernel, the process lives, even if it stands
- * still; the connection is kept, and its end asks the question again. A new broker asks those that hold something at
- * once, because they may have died with the broker before, and others if they do not connect to it soon. Its line on
- * this connection tells the living that there is a new broker: who only waits would not notice otherwise.
+ * Deaths. members.ts finds out which members live. If the process of one has ended, or has closed the space, its
+ * sessions are reaped, and whoever is next gets what they held. A new broker asks those that hold something at once,
+ * because they may have died with the broker before, and others if they do not connect to it soon.
+ *
+ * Before an answer says no, or names who holds (doubts.ts), the broker makes sure that all who hold or wait have lived
+ * since the call came. Meanwhile the later calls of the same member wait behind this one, and all others go on.
  *
  * The broker ends as if its process had died: nothing is handed over, because the next broker needs nothing but files.
  */
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import { clock } from '../clock.js';
 import { later } from '../ticks.js';
+import { doubtIn, inDoubt } from './doubts.js';
 import { close, type Folder, type Generation, isMember, pidOf, timeOfDay } from './generations.js';
 import { faultIn } from './grammar.js';
 import { callLine, deathLine, grantsLine, Journal, readJournal } from './journal.js';
 import { type Line, lineOf, onLines } from './lines.js';
-import { address, hasEnded, listen, random } from './platform.js';
+import { type Listener, Members } from './members.js';
+import { hasEnded, listen, random } from './platform.js';
 import { END, State } from './twin/state.js';
 import { goOn, type Message, type Outcome, reap, turn } from './twin/turn.js';
-
-/** The time after which the broker tries again to connect to a member, if the answer shows nothing, in milliseconds. */
-const AGAIN = 50;
 
 /**
  * How long a new broker waits for a member to connect, before it asks whether its process lives, in milliseconds: for
@@ -53,12 +52,13 @@ export interface BrokerEvents {
   lastTicket?(): number;
 }
 
-/** A member that is connected. */
-interface Listener {
-  /** Tells a session of the member something. */
-  tell(sid: string, text: string): void;
-  /** The member has another connection. */
-  end(): void;
+/** A call that waits, or one behind it. */
+interface Delayed {
+  /** Undefined: a ping. */
+  readonly args: unknown;
+  run(): void;
+  /** The broker is over. */
+  over(): void;
 }
 
 export class Broker {
@@ -67,12 +67,9 @@ export class Broker {
   readonly #state: State;
   readonly #journal: Journal;
   readonly #server: Server;
-  /** The connections of members. */
-  readonly #members = new Map<string, Listener>();
-  /** The connections to members' own sockets. */
-  readonly #calls = new Map<string, Socket>();
-  /** The members to which the broker is going to connect again. */
-  readonly #again = new Set<string>();
+  readonly #members: Members;
+  /** The calls that wait until the broker is sure of the answer, by their members. */
+  readonly #delayed = new Map<string, Delayed[]>();
   readonly #sockets = new Set<Socket>();
   readonly #events: BrokerEvents;
   /** Whether the broker has a thread for itself, which it keeps alive. */
@@ -134,6 +131,11 @@ export class Broker {
     const begin = (): State => State.begin(random() + random(), timeOfDay(), events.lastTicket?.());
     this.#state = readJournal(folder, generation.number) ?? begin();
     this.#journal = new Journal(folder, generation.number, this.#state);
+    this.#members = new Members(folder, generation.number, {
+      ended: (member) => this.#reap(member),
+      hasSession: (member) => [...this.#state.sessions.values()].some((session) => session.member === member),
+      keep: (socket) => this.#watch(socket),
+    });
   }
 
   /** Begins to serve: removes what earlier brokers have left, and asks which members live. */
@@ -144,19 +146,19 @@ export class Broker {
     const waits = new Set<string>();
     for (const { member, requests } of this.#state.sessions.values()) {
       const all = requests.range('', END, Number.POSITIVE_INFINITY);
-      if (all.some((request) => !request.waits)) this.#call(member);
+      if (all.some((request) => !request.waits)) this.#members.ask(member);
       else if (all.length > 0) waits.add(member);
       else idle.add(member);
     }
     const callAfter = (ms: number, members: ReadonlySet<string>): void => {
       const call = (): void => {
-        for (const member of members) this.#call(member);
+        for (const member of members) this.#members.ask(member);
       };
       clock.after(ms, call, this.#hasThread);
     };
     // A broker may itself end soon, so it removes first what the dead have left.
     const ended = [...idle].filter((member) => hasEnded(pidOf(member))).slice(0, ASKED_AT_ONCE);
-    for (const member of ended) this.#call(member);
+    for (const member of ended) this.#members.ask(member);
     callAfter(SETTLED.waits, waits);
     callAfter(SETTLED.idle, idle);
     this.#grantMore();
@@ -175,7 +177,9 @@ export class Broker {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#server.close();
+    this.#members.end();
     for (const socket of this.#sockets) socket.destroy();
+    for (const calls of this.#delayed.values()) for (const call of calls) call.over();
     this.#journal.close();
     close(this.#generation);
     this.#events.ended(error, this);
@@ -212,23 +216,36 @@ export class Broker {
       }
       if (member !== undefined && read.length > 0) this.#serve(member, socket, read);
     });
-    socket.on('close', () => {
-      if (member === undefined || this.#members.get(member) !== listener) return;
-      this.#members.delete(member);
-      this.#call(member);
-    });
+    const left = (): void => {
+      if (member !== undefined) this.#members.left(member, listener);
+    };
+    // The end is there before the socket is closed.
+    socket.on('end', left);
+    socket.on('close', left);
   }
 
   /** A member is connected from now on. */
   join(member: string, listener: Listener): void {
-    this.#members.get(member)?.end();
-    this.#members.set(member, listener);
+    this.#members.join(member, listener);
   }
 
-  /** Runs a call of the member of this process, and returns the reply. Throws if the broker is over. */
+  /** Runs a call of the member of this process. Returns the reply, or a promise of it. Throws if the broker is over. */
   call(member: string, args: readonly string[]): unknown {
-    const over = (): Error => new Error('the broker has ended');
     if (this.#isOver) throw over();
+    if (!this.#delayed.has(member) && !doubtIn(this.#state, args)) return this.#callNow(member, args);
+    return new Promise((resolve, reject) => {
+      const run = (): void => {
+        try {
+          resolve(this.#callNow(member, args));
+        } catch (error) {
+          reject(error);
+        }
+      };
+      this.#delay(member, [{ args, run, over: () => reject(over()) }]);
+    });
+  }
+
+  #callNow(member: string, args: readonly string[]): unknown {
     const now = timeOfDay();
     let outcome: Outcome;
     try {
@@ -244,6 +261,30 @@ export class Broker {
     return outcome.reply;
   }
 
+  /** Calls of a member wait until the broker is sure of the answer to the first of them. */
+  #delay(member: string, calls: readonly Delayed[]): void {
+    const waiting = this.#delayed.get(member);
+    if (waiting) {
+      waiting.push(...calls);
+      return;
+    }
+    const queue = [...calls];
+    this.#delayed.set(member, queue);
+    void this.#runDelayed(member, queue);
+  }
+
+  async #runDelayed(member: string, queue: Delayed[]): Promise<void> {
+    for (let call = queue[0]; call; call = queue[0]) {
+      const doubt = faultIn(call.args) === undefined ? doubtIn(this.#state, call.args as string[]) : undefined;
+      if (doubt) await this.#members.sure(() => inDoubt(this.#state, doubt));
+      // If the member has died meanwhile, nothing of it may be run any more.
+      if (this.#isOver || this.#delayed.get(member) !== queue) return;
+      queue.shift();
+      call.run();
+    }
+    if (this.#delayed.get(member) === queue) this.#delayed.delete(member);
+  }
+
   /** Ends if it is not current any more. */
   look(): void {
     if (this.#isOver) return;
@@ -254,13 +295,29 @@ export class Broker {
     }
   }
 
+  /** Runs the calls that a member has sent. Those behind a call whose answer is in doubt wait with it. */
   #serve(member: string, socket: Socket, lines: readonly Line[]): void {
+    const delay = (from: number): void =>
+      this.#delay(
+        member,
+        lines.slice(from).map((line) => ({
+          ...{ args: line[1], over: () => {} },
+          run: () => this.#serveNow(member, socket, [line]),
+        })),
+      );
+    if (this.#delayed.has(member)) delay(0);
+    else this.#serveNow(member, socket, lines, delay);
+  }
+
+  /** delay: is told the place of the first line whose answer is in doubt. Without it, no answer is. */
+  #serveNow(member: string, socket: Socket, lines: readonly Line[], delay?: (from: number) => void): void {
     const now = timeOfDay();
     let written = '';
     let answers = '';
     const messages: Message[] = [];
+    let inDoubt: number | undefined;
     try {
-      for (const [id, args] of lines) {
+      for (const [at, [id, args]] of lines.entries()) {
         if (args === undefined) {
           answers += lineOf(id);
           continue;
@@ -270,21 +327,26 @@ export class Broker {
           answers += lineOf(id, null, `MALFORMED ${fault}`);
           continue;
         }
+        if (delay && doubtIn(this.#state, args as string[])) {
+          inDoubt = at;
+          break;
+        }
         const outcome = turn(this.#state, args as string[], member, now);
         if (outcome.changes) written += callLine(now, member, args as string[]);
         answers += lineOf(id, outcome.reply);
         messages.push(...outcome.messages);
       }
-      if (!this.#write(written)) return;
+      if (inDoubt !== 0 && !this.#write(written)) return;
     } catch (error) {
       this.end(error);
       return;
     }
     // The next holder hears of its turn before the last one hears that it has given back: others wait for the former.
     this.#deliver(messages);
-    socket.write(answers);
+    if (answers !== '') socket.write(answers);
     this.#journal.rotate();
     this.#grantMore();
+    if (inDoubt !== undefined) delay?.(inDoubt);
   }
 
   /**
@@ -322,43 +384,13 @@ export class Broker {
   #deliver(messages: readonly Message[]): void {
     for (const { sid, text } of messages) {
       const member = this.#state.sessions.get(sid)?.member;
-      if (member !== undefined) this.#members.get(member)?.tell(sid, text);
+      if (member !== undefined) this.#members.tell(member, sid, text);
     }
   }
 
-  /** Tells a member of this broker, and finds out whether its process lives. */
-  #call(member: string): void {
-    if (this.#isOver || this.#calls.has(member) || this.#members.has(member)) return;
-    const socket = connect(address(this.#folder.of(`m.${member}`), member));
-    this.#calls.set(member, socket);
-    this.#watch(socket);
-    let isRefused = false;
-    let pause = AGAIN;
-    socket.on('connect', () => {
-      pause = 0;
-      socket.write(lineOf(this.#generation.number));
-    });
-    socket.on('error', (error: NodeJS.ErrnoException) => {
-      isRefused = this.#folder.isOver(member, error.code);
-    });
-    socket.on('close', () => {
-      this.#calls.delete(member);
-      if (this.#isOver || this.#members.has(member)) return;
-      if (isRefused) this.#reap(member);
-      else if (!this.#again.has(member)) {
-        this.#again.add(member);
-        const again = (): void => {
-          this.#again.delete(member);
-          this.#call(member);
-        };
-        clock.after(pause, again, false);
-      }
-    });
-    socket.resume();
-  }
-
-  /** The process of the member has ended. */
+  /** The process of the member has ended, or has closed the space. */
   #reap(member: string): void {
+    this.#delayed.delete(member);
     try {
       for (const { sid, member: of } of [...this.#state.sessions.values()]) {
         if (of !== member) continue;
@@ -379,3 +411,5 @@ export class Broker {
     this.#grantMore();
   }
 }
+
+const over = (): Error => new Error('the broker has ended');

@@ -44,6 +44,20 @@ const OPERATIONS: Readonly<Record<string, readonly (RegExp | typeof REQUESTS)[]>
   X: [],
 };
 
+/** How many arguments a letter has at least, and whether the last of them is the number of further ones. */
+const LENGTHS = new Map(
+  Object.entries(OPERATIONS).map(([letter, kinds]) => [letter, [kinds.length, kinds.at(-1) === REQUESTS]] as const),
+);
+
+/** The places of the letters in a call that has no fault. */
+export function* operations(args: readonly string[]): Generator<number> {
+  for (let at = 3; at < args.length; ) {
+    yield at;
+    const [length, isList] = LENGTHS.get(args[at] as string) as readonly [number, boolean];
+    at += length + (isList ? Number(args[at + length]) : 0) + 1;
+  }
+}
+
 /** Says what is wrong with the arguments of a call. Undefined: nothing. */
 export function faultIn(args: unknown): string | undefined {
   if (!Array.isArray(args) || args.some((each) => typeof each !== 'string')) return 'a call must be a list of strings';
