@@ -190,10 +190,11 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
     const what = `${KIND}.sendMany`;
     const timeout = options === undefined ? Infinity : checkWaitOptions(what, options);
     if (!Array.isArray(values)) throw bad('', `${what}: values`, 'an array', values);
+    // Before the copy: an array may be longer than the memory.
+    if (values.length > this.places)
+      throw new RangeError(`${what}: values must be at most ${this.places} (the capacity), got ${values.length}`);
     // The code of the codec may change the array.
-    const all = [...values];
-    if (all.length > this.places)
-      throw new RangeError(`${what}: values must be at most ${this.places} (the capacity), got ${all.length}`);
+    const all = Array.from({ length: values.length }, (_, i) => values[i] as T);
     const encoded = all.map((value) => this.wire.keep(this.wire.encode(value)));
     const end = this.#free('sendMany');
     if (encoded.length === 0) return;

@@ -118,10 +118,12 @@ export function checkCodec(what: string, codec: Codec<unknown>): void {
   checkType(`${what}: codec.decode`, codec.decode, 'function', 'a function');
 }
 
+/** The most bytes of a message that a channel may take. */
+const MOST_BYTES = 2 ** 24;
+
 /** @internal Checks the bytes of the largest message. */
 export function checkBytes(what: string, most: number): void {
   const LEAST_BYTES = 8;
-  const MOST_BYTES = 2 ** 24;
   checkInteger(`${what}: bytes`, most, LEAST_BYTES, MOST_BYTES);
 }
 
@@ -136,6 +138,18 @@ export const roomFor = (most: number): number => sizeOfPlace(most) - PLACE_HEAD;
 
 /** @internal Returns the bytes of the largest message of the channel or watch that has these words. */
 export const roomIn = (words: Int32Array): number => (words[O_THRESHOLD / 4] as number) - PLACE_HEAD;
+
+/**
+ * @internal The error of a message that does not fit. The codecs of the library count the bytes themselves, and make
+ * this error after all code of the user has run: so no error of that code is taken for this one, or this one for it.
+ * @param isAll whether the message has no more bytes than these.
+ */
+export function tooLong(length: number, room: number, isAll = true): RangeError {
+  const advice = isAll && length <= MOST_BYTES ? `make it with { bytes: ${length} }` : 'send less at once';
+  return new RangeError(
+    `the message has ${isAll ? '' : 'more than '}${length} bytes, and the channel takes ${room}: ${advice}`,
+  );
+}
 
 /** Returns a number, not 0, that tells the codec of this name from others. */
 export function hashOf({ name }: Codec<never>): number {

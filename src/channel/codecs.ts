@@ -1,7 +1,7 @@
 /** The codecs that read and write the place of a message itself: numbers and bytes. */
 import { PLACE_HEAD } from '../border/numbers.js';
 import { badType, checkInteger } from '../errors.js';
-import { type Codec, type Direct, direct, type Views, type Wire } from './codec.js';
+import { type Codec, type Direct, direct, tooLong, type Views, type Wire } from './codec.js';
 
 const NUMBER = 8;
 
@@ -124,10 +124,6 @@ export function numbers(count: number): Codec<Float64Array> {
       decode: (got) => got as Float64Array,
     }),
   } as Direct<Float64Array>;
-}
-
-function tooLong(length: number, room: number): RangeError {
-  return new RangeError(`the message has ${length} bytes, and the channel takes ${room} (its bytes)`);
 }
 
 const isBytes = (value: Uint8Array): Uint8Array => checkArray('Uint8Array', 'a Uint8Array', value);

@@ -1,7 +1,7 @@
 /** The codec of objects with fixed fields. */
 import { bad, badType, checkType } from '../errors.js';
-import type { Codec } from './codec.js';
-import { readText, writeText } from './text.js';
+import { type Codec, tooLong } from './codec.js';
+import { readText, TOO_LONG, writeText } from './text.js';
 
 /** The type of a field of `record`: a number, a bigint, a boolean, or a text of so many bytes of UTF-8 at most. */
 export type Field =
@@ -106,14 +106,8 @@ function ofText(room: number): Accessor {
     size: room + 2,
     write(view, at, value: string) {
       if (typeof value !== 'string') throw badType('', `a string of at most ${room} bytes of UTF-8`, value);
-      let end: number;
-      try {
-        end = writeText(value, new Uint8Array(view.buffer, view.byteOffset + at + 2, room), 0);
-      } catch (error) {
-        throw error instanceof RangeError
-          ? bad('string', '', `a string of at most ${room} bytes of UTF-8`, value)
-          : error;
-      }
+      const end = writeText(value, new Uint8Array(view.buffer, view.byteOffset + at + 2, room), 0);
+      if (end === TOO_LONG) throw bad('string', '', `a string of at most ${room} bytes of UTF-8`, value);
       view.setUint16(at, end, true);
     },
     read(view, at) {
@@ -160,14 +154,15 @@ export function record<const F extends Fields>(fields: F): Codec<RecordOf<F>> {
     name: `record ${JSON.stringify(fields)}`,
     encode(value, { view, room }) {
       checkType('the message', value, 'object', 'an object');
-      if (length > room)
-        throw new RangeError(`the message has ${length} bytes, and the channel takes ${room} (its bytes)`);
+      if (length > room) throw tooLong(length, room);
       for (const { name, at, accessor } of all) {
+        // A getter of the user may run here, and throw what it likes.
+        const field = value[name];
         try {
-          accessor.write(view, at, value[name] as never);
+          accessor.write(view, at, field as never);
         } catch (error) {
-          if (error instanceof Error && error.message.startsWith(' must'))
-            error.message = `the message: ${name}${error.message}`;
+          // The error of a bad value, which does not know its field.
+          (error as Error).message = `the message: ${name}${(error as Error).message}`;
           throw error;
         }
       }

@@ -1,6 +1,6 @@
 /** The codecs of text: strings, and JSON. */
 import { badType } from '../errors.js';
-import type { Codec, From, Into } from './codec.js';
+import { type Codec, type From, type Into, tooLong } from './codec.js';
 
 let encoder: TextEncoder | undefined;
 let decoder: TextDecoder | undefined;
@@ -40,7 +40,10 @@ function readHalves(utf8: TextDecoder, bytes: Uint8Array, from: number, to: numb
   return text + utf8.decode(bytes.subarray(start, to));
 }
 
-/** Writes a text as UTF-8 from this byte on. Returns the byte behind it. */
+/** What `writeText` returns if the text does not fit. */
+export const TOO_LONG = -1;
+
+/** Writes a text as UTF-8 from this byte on. Returns the byte behind it, or TOO_LONG. */
 export function writeText(text: string, bytes: Uint8Array, from: number): number {
   const { length } = text;
   // A loop is faster for a short text of ASCII.
@@ -56,10 +59,20 @@ export function writeText(text: string, bytes: Uint8Array, from: number): number
   }
   encoder ??= new TextEncoder();
   const { read, written } = encoder.encodeInto(text, bytes.subarray(from));
-  if (read < length)
-    throw new RangeError(`the message has more bytes than the channel takes: ${bytes.length} (its bytes)`);
+  if (read < length) return TOO_LONG;
   if (written > length && HALF.test(text)) writeHalves(text, bytes, from);
   return from + written;
+}
+
+/** Returns how many bytes `writeText` needs for a text. */
+export function lengthOfText(text: string): number {
+  let bytes = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.codePointAt(i) as number;
+    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    if (code >= 0x10000) i++;
+  }
+  return bytes;
 }
 
 /** Reads a text of UTF-8. */
@@ -93,15 +106,22 @@ export function readText(bytes: Uint8Array, from: number, to: number): string {
   return text.includes('\ufffd') ? readHalves(decoder, bytes, from, to) : text;
 }
 
+/** Writes the text of a message, and returns how many bytes it has. */
+function writeMessage(text: string, { bytes, room }: Into): number {
+  const length = writeText(text, bytes, 0);
+  if (length === TOO_LONG) throw tooLong(lengthOfText(text), room);
+  return length;
+}
+
 /**
  * A codec of strings, as UTF-8. Half of a surrogate pair, for which UTF-8 has no code, takes three bytes.
  * @example const lines = new Channel({ codec: text, bytes: 1000 });
  */
 export const text: Codec<string> = {
   name: 'text',
-  encode(value: string, { bytes }: Into): number {
+  encode(value: string, into: Into): number {
     if (typeof value !== 'string') throw badType('the message', 'a string', value);
-    return writeText(value, bytes, 0);
+    return writeMessage(value, into);
   },
   decode: ({ bytes, length }: From): string => readText(bytes, 0, length),
 };
@@ -112,10 +132,10 @@ export const text: Codec<string> = {
  */
 export const json: Codec<unknown> = {
   name: 'json',
-  encode(value: unknown, { bytes }: Into): number {
+  encode(value: unknown, into: Into): number {
     const written = JSON.stringify(value);
     if (written === undefined) throw badType('the message', 'something that JSON can tell', value);
-    return writeText(written, bytes, 0);
+    return writeMessage(written, into);
   },
   decode: ({ bytes, length }: From): unknown => JSON.parse(readText(bytes, 0, length)),
 };

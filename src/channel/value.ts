@@ -6,16 +6,21 @@
  *               other numbers         8 bytes
  *               texts                 how many bytes, and UTF-8
  *               lists, objects        how many, and the values; of an object each key before its value
+ *               holes                 how many places of an array follow that have no value
  *               handles               kind, address and generation. The arena is that of the channel
  *
- * The scratch may be too short for a value. The accesses of a DataView throw a RangeError then.
+ * The scratch may be too short for a value. Then the rest is not written, but counted: so the error tells how long the
+ * message is, and a value that can never travel is told as such, however short the scratch is.
+ *
+ * A value is read as structuredClone reads it: each property once, in order. Code of the user may run in each read, and
+ * may throw what it likes, or change the value meanwhile.
  */
 import { badType } from '../errors.js';
 import { handleOf } from '../own-arenas.js';
 import type { Membership } from '../runtime/membership.js';
 import { bufferOf, isShared } from '../runtime/requirements.js';
-import { type Codec, type Direct, direct, ScratchWire, type Views, type Wire } from './codec.js';
-import { readText, writeText } from './text.js';
+import { type Codec, type Direct, direct, type Into, ScratchWire, tooLong, type Views, type Wire } from './codec.js';
+import { lengthOfText, readText, TOO_LONG, writeText } from './text.js';
 
 const TAGS = [
   'undefined',
@@ -36,6 +41,7 @@ const TAGS = [
   'buffer',
   'view',
   'handle',
+  'holes',
 ] as const;
 type Tag = (typeof TAGS)[number];
 const NUMBERS = Object.fromEntries(TAGS.map((tag, i) => [tag, i])) as Record<Tag, number>;
@@ -49,6 +55,9 @@ const ERRORS: Readonly<Record<string, ErrorConstructor>> = {
   TypeError,
   URIError,
 };
+interface Newer {
+  readonly Float16Array: typeof Uint16Array;
+}
 /** The classes of views, by the names that their tags give, and the bytes of an item. */
 const VIEWS: Readonly<Record<string, new (buffer: ArrayBuffer, from?: number, length?: number) => ArrayBufferView>> = {
   DataView,
@@ -63,9 +72,13 @@ const VIEWS: Readonly<Record<string, new (buffer: ArrayBuffer, from?: number, le
   Float64Array,
   BigInt64Array,
   BigUint64Array,
+  // Newer than the oldest runtimes.
+  ...('Float16Array' in globalThis ? { Float16Array: (globalThis as unknown as Newer).Float16Array } : {}),
 };
-/** Values inside one another, at most: deeper ones are likely to go round in a circle. */
+/** Values inside one another, at most. Each takes a part of the stack, here and in the receiver. */
 const DEEPEST = 200;
+/** How far the bytes that do not fit are counted. */
+const MOST_COUNTED = 2 ** 20;
 /** Whole numbers below this have a short form. */
 const SMALL = 2 ** 30;
 
@@ -99,10 +112,25 @@ const cannot = (value: object): TypeError =>
   badType('the message', 'of plain objects and other values that travel; send a handle instead of', value);
 
 /** Whether an object has no class of its own. A plain object of another realm has another prototype. */
-function isPlain(value: object, tag: string): boolean {
+function isPlain(value: object): boolean {
   const prototype = Object.getPrototypeOf(value);
-  return tag === 'Object' && (prototype === null || Object.getPrototypeOf(prototype) === null);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
+
+/** Returns the tag of an object, which says what it is; `Object` if the object only claims to be what its tag says. */
+function tagOf(value: object): string {
+  const tag = {}.toString.call(value).slice(8, -1);
+  try {
+    PROOFS[tag]?.call(value);
+  } catch {
+    return 'Object';
+  }
+  return tag;
+}
+
+/** Whether an object is an error, perhaps of another realm. */
+const isError = (value: object, tag: string): value is Error =>
+  value instanceof Error || (tag === 'Error' && !(Symbol.toStringTag in value));
 
 interface HandleLike {
   readonly kind: string;
@@ -111,57 +139,79 @@ interface HandleLike {
   readonly generation: number;
 }
 
+/** Returns an own property that is no getter. */
+const dataOf = (value: unknown, key: string): unknown =>
+  typeof value === 'object' && value !== null ? Object.getOwnPropertyDescriptor(value, key)?.value : undefined;
+
+/** Whether an object is a handle. Runs no getter, since each is to run once. */
 function isHandle(value: object): value is HandleLike {
-  const { kind, arena, address, generation } = value as Partial<HandleLike>;
   return (
-    typeof kind === 'string' && arena?.kind === 'Arena' && typeof address === 'number' && typeof generation === 'number'
+    Object.hasOwn(value, 'generation') &&
+    typeof dataOf(value, 'generation') === 'number' &&
+    typeof dataOf(value, 'address') === 'number' &&
+    typeof dataOf(value, 'kind') === 'string' &&
+    dataOf(dataOf(value, 'arena'), 'kind') === 'Arena'
   );
 }
 
+const eachOfMap = Map.prototype.forEach;
+const eachOfSet = Set.prototype.forEach;
+const timeOf = Date.prototype.getTime;
+const flagsOf = getterOf(RegExp, 'flags');
+const sourceOf = PROOFS.RegExp as (this: unknown) => unknown;
+
 class Writer {
   readonly #membership: Membership | undefined;
-  #bytes: Uint8Array;
-  #view: DataView;
+  readonly #bytes: Uint8Array;
+  readonly #view: DataView;
+  readonly #room: number;
+  /** The bytes of the message so far. Those beyond the room are not written: a Uint8Array ignores them. */
   at = 0;
-  #depth = 0;
+  /** The objects around the present value, from the outermost on. */
+  readonly #around: object[] = [];
 
-  constructor(membership: Membership | undefined, bytes: Uint8Array, view: DataView) {
+  constructor(membership: Membership | undefined, { bytes, view, room }: Into) {
     this.#membership = membership;
     this.#bytes = bytes;
     this.#view = view;
+    this.#room = room;
+  }
+
+  #byte(byte: number): void {
+    this.#bytes[this.at++] = byte;
   }
 
   #tag(tag: Tag): void {
-    this.#view.setUint8(this.at++, NUMBERS[tag]);
+    this.#byte(NUMBERS[tag]);
   }
 
   /** Writes a whole number from 0 on. */
   #count(count: number): void {
     let rest = count;
-    for (; rest > 0x7f; rest = Math.floor(rest / 0x80)) this.#view.setUint8(this.at++, (rest & 0x7f) | 0x80);
-    this.#view.setUint8(this.at++, rest);
+    for (; rest > 0x7f; rest = Math.floor(rest / 0x80)) this.#byte((rest & 0x7f) | 0x80);
+    this.#byte(rest);
   }
 
   #text(text: string): void {
     // Most texts are short: the place for their length is one byte.
     const LONG = 0x7f;
-    if (text.length * 3 <= LONG) {
-      const from = this.at + 1;
-      this.at = writeText(text, this.#bytes, from);
-      this.#view.setUint8(from - 1, this.at - from);
+    const digits = text.length * 3 <= LONG ? 1 : 4;
+    const from = this.at + digits;
+    const end = from <= this.#room ? writeText(text, this.#bytes, from) : TOO_LONG;
+    if (end === TOO_LONG) {
+      this.at = from + lengthOfText(text);
       return;
     }
-    const start = this.at + 4;
-    const end = writeText(text, this.#bytes, start);
-    const length = end - start;
-    // Always four bytes of 7 bits, so that the text need not move.
-    for (let i = 0; i < 4; i++) this.#view.setUint8(this.at + i, ((length >>> (7 * i)) & 0x7f) | (i < 3 ? 0x80 : 0));
+    const length = end - from;
+    // Always so many bytes of 7 bits, so that the text need not move.
+    for (let i = 1; i <= digits; i++)
+      this.#bytes[from - 1 - digits + i] = ((length >>> (7 * (i - 1))) & 0x7f) | (i < digits ? 0x80 : 0);
     this.at = end;
   }
 
   #raw(bytes: Uint8Array): void {
     this.#count(bytes.length);
-    this.#bytes.set(bytes, this.at);
+    if (this.at + bytes.length <= this.#room) this.#bytes.set(bytes, this.at);
     this.at += bytes.length;
   }
 
@@ -176,12 +226,19 @@ class Writer {
     else if (typeof value === 'bigint') {
       this.#tag('bigint');
       this.#text(value.toString(16));
-    } else if (typeof value === 'object') {
-      if (++this.#depth > DEEPEST)
-        throw new TypeError(`the message: a value that goes round in a circle, or is ${DEEPEST} deep, cannot travel`);
-      this.#object(value);
-      this.#depth--;
-    } else throw badType('the message', 'of values that travel; send a handle or a name instead of', value);
+    } else if (typeof value === 'object') this.#inside(value);
+    else throw badType('the message', 'of values that travel; send a handle or a name instead of', value);
+    if (this.at > this.#room + MOST_COUNTED) throw tooLong(this.at, this.#room, false);
+  }
+
+  #inside(value: object): void {
+    const around = this.#around;
+    if (around.includes(value)) throw new TypeError('the message: a value that goes round in a circle cannot travel');
+    if (around.length === DEEPEST)
+      throw new TypeError(`the message: values inside one another, more than ${DEEPEST} deep, cannot travel`);
+    around.push(value);
+    this.#object(value);
+    around.pop();
   }
 
   #number(value: number): void {
@@ -190,48 +247,83 @@ class Writer {
       this.#count(value < 0 ? -2 * value - 1 : 2 * value);
     } else {
       this.#tag('number');
-      this.#view.setFloat64(this.at, value, true);
+      if (this.at + 8 <= this.#room) this.#view.setFloat64(this.at, value, true);
       this.at += 8;
     }
   }
 
   #object(value: object): void {
-    const tag = {}.toString.call(value).slice(8, -1);
-    try {
-      PROOFS[tag]?.call(value);
-    } catch {
-      throw cannot(value);
-    }
-    if (Array.isArray(value)) {
-      this.#tag('array');
-      this.#list([...value]);
-    } else if (ArrayBuffer.isView(value)) this.#viewOf(value, tag);
+    const tag = tagOf(value);
+    if (Array.isArray(value)) this.#array(value);
+    else if (ArrayBuffer.isView(value)) this.#viewOf(value, tag);
     else if (tag === 'ArrayBuffer') {
       this.#tag('buffer');
       this.#raw(new Uint8Array(value as ArrayBuffer));
     } else if (tag === 'Map') {
+      const all: unknown[] = [];
+      eachOfMap.call(value as Map<unknown, unknown>, (one, key) => all.push(key, one));
       this.#tag('map');
-      this.#list([...(value as Map<unknown, unknown>)].flat());
+      this.#list(all);
     } else if (tag === 'Set') {
+      const all: unknown[] = [];
+      eachOfSet.call(value as Set<unknown>, (one) => all.push(one));
       this.#tag('set');
-      this.#list([...(value as Set<unknown>)]);
+      this.#list(all);
     } else if (tag === 'Date') {
       this.#tag('date');
-      this.#number(Number(value));
+      this.#number(timeOf.call(value as Date));
     } else if (tag === 'RegExp') {
       this.#tag('regexp');
-      this.#text((value as RegExp).source);
-      this.#text((value as RegExp).flags);
-    } else if (tag === 'Error' || value instanceof Error) this.#error(value as Error);
-    else if (!isPlain(value, tag)) throw cannot(value);
+      this.#text(String(sourceOf.call(value)));
+      this.#text(String(flagsOf.call(value)));
+    } else if (isError(value, tag)) this.#error(value);
+    else if (!isPlain(value)) throw cannot(value);
     else if (isHandle(value)) this.#handle(value);
     else this.#properties(value);
   }
 
-  /** Writes a copy of a list, since a getter of one of its values may change the list itself. */
+  /** Writes a list that is a copy, since a getter of one of its values may change what was copied. */
   #list(values: readonly unknown[]): void {
     this.#count(values.length);
     for (const one of values) this.write(one);
+  }
+
+  /** Writes the items of an array. From its first hole on, the items are those that it has keys of. */
+  #array(array: readonly unknown[]): void {
+    const { length } = array;
+    this.#tag('array');
+    this.#count(length);
+    for (let i = 0; i < length; i++) {
+      const one = array[i];
+      if (one === undefined && !Object.hasOwn(array, i)) {
+        this.#sparse(array, i, length);
+        return;
+      }
+      this.write(one);
+    }
+  }
+
+  #sparse(array: readonly unknown[], from: number, length: number): void {
+    let done = from;
+    // The indices come first, in order, and then the other keys.
+    for (const key of Object.keys(array)) {
+      const i = Number(key);
+      if (!(i < length) || String(i) !== key) break;
+      if (i < done) continue;
+      const one = array[i];
+      // A getter may have taken the item away.
+      if (one === undefined && !Object.hasOwn(array, key)) continue;
+      this.#holes(i - done);
+      this.write(one);
+      done = i + 1;
+    }
+    this.#holes(length - done);
+  }
+
+  #holes(count: number): void {
+    if (count === 0) return;
+    this.#tag('holes');
+    this.#count(count);
   }
 
   #properties(value: object, without: readonly string[] = []): void {
@@ -240,8 +332,11 @@ class Writer {
     if (without.length === 0) this.#tag('object');
     this.#count(keys.length);
     for (const key of keys) {
+      const one = (value as Record<string, unknown>)[key];
       this.#text(key);
-      this.write((value as Record<string, unknown>)[key]);
+      // A getter may have taken the property away.
+      if (!Object.hasOwn(value, key)) this.#holes(1);
+      else this.write(one);
     }
   }
 
@@ -257,9 +352,14 @@ class Writer {
   #error(error: Error): void {
     this.#tag('error');
     this.#text(String(error.name));
-    this.#text(String(error.message));
-    this.write(typeof error.stack === 'string' ? error.stack : undefined);
-    this.write(error.cause);
+    const { message, stack } = error;
+    // An error that was made without a message has none of its own.
+    this.write(Object.hasOwn(error, 'message') || message !== '' ? String(message) : undefined);
+    this.write(typeof stack === 'string' ? stack : undefined);
+    if (Object.hasOwn(error, 'cause')) this.write(error.cause);
+    else this.#holes(1);
+    if (error instanceof AggregateError) this.write(error.errors);
+    else this.#holes(1);
   }
 
   #handle(handle: HandleLike): void {
@@ -335,6 +435,13 @@ class Reader {
     return key;
   }
 
+  /** Goes over holes, if holes are what comes next. Returns how many. */
+  #holes(): number {
+    if (this.#at >= this.#end || this.#bytes[this.#at] !== NUMBERS.holes) return 0;
+    this.#at++;
+    return this.#count();
+  }
+
   /** Goes over so many bytes, and returns where they end. */
   #skip(length: number): number {
     if (this.#at + length > this.#end) throw new RangeError('the message is cut off');
@@ -373,7 +480,7 @@ class Reader {
       case 'string':
         return this.#text();
       case 'array':
-        return this.#list(this.#count());
+        return this.#array(this.#count());
       case 'object':
         return this.#properties({});
       case 'map': {
@@ -410,9 +517,20 @@ class Reader {
     return list;
   }
 
+  #array(count: number): unknown[] {
+    const array: unknown[] = [];
+    while (array.length < count) {
+      const holes = this.#holes();
+      if (holes > 0) array.length += holes;
+      else array.push(this.read());
+    }
+    return array;
+  }
+
   #properties(object: Record<string, unknown>): Record<string, unknown> {
     for (let left = this.#count(); left > 0; left--) {
       const key = this.#key();
+      if (this.#holes() > 0) continue;
       const one = this.read();
       if (key !== '__proto__') object[key] = one;
       else Object.defineProperty(object, key, { value: one, enumerable: true, writable: true, configurable: true });
@@ -421,15 +539,18 @@ class Reader {
   }
 
   #error(): Error {
-    const [name, message] = [this.#text(), this.#text()];
-    const [stack, cause] = [this.read(), this.read()];
+    const name = this.#text();
+    const message = this.read() as string | undefined;
+    const stack = this.read();
     const Class = Object.hasOwn(ERRORS, name) ? (ERRORS[name] as ErrorConstructor) : Error;
-    const error = new Class(message, cause === undefined ? undefined : { cause });
+    const error = name === 'AggregateError' ? new AggregateError([], message) : new Class(message);
     const set = (key: string, value: unknown): void => {
       Object.defineProperty(error, key, { value, writable: true, configurable: true });
     };
     if (error.name !== name) set('name', name);
     set('stack', stack);
+    if (this.#holes() === 0) set('cause', this.read());
+    if (this.#holes() === 0) set('errors', this.read());
     return error;
   }
 
@@ -449,18 +570,10 @@ function bigintOf(text: string): bigint {
 function codecOf(membership?: Membership): Codec<unknown> {
   return {
     name: 'value',
-    encode(value, { bytes, view, room }) {
-      const writer = new Writer(membership, bytes, view);
-      try {
-        writer.write(value);
-      } catch (error) {
-        // A DataView says nothing of the message.
-        if (error instanceof RangeError && !/^the message/.test(error.message))
-          throw new RangeError(`the message has more bytes than the channel takes: ${room} (its bytes)`, {
-            cause: error,
-          });
-        throw error;
-      }
+    encode(value, into) {
+      const writer = new Writer(membership, into);
+      writer.write(value);
+      if (writer.at > into.room) throw tooLong(writer.at, into.room);
       return writer.at;
     },
     decode: ({ bytes, view, length }) => new Reader(membership, bytes, view, length).read(),
@@ -470,10 +583,11 @@ function codecOf(membership?: Membership): Codec<unknown> {
 /**
  * A codec of most values: undefined, null, booleans, numbers, bigints, strings, arrays, plain objects, Map, Set, Date,
  * RegExp, errors, ArrayBuffer and its views. Handles of the objects of this library travel too, if they are in the arena
- * of the channel: so a request may carry the handle of its reply channel. Values are copied, as by `structuredClone`, but
- * an object that occurs twice becomes two, and a circle is a TypeError. A function, a symbol, a port, shared memory, a
- * view of it, or an object of a class of your own is a TypeError. Its messages are `unknown` to TypeScript:
- * `value as Codec<Job>` says more.
+ * of the channel: so a request may carry the handle of its reply channel. Values are copied, as by `structuredClone`: also
+ * holes of arrays, and each getter runs once. But an object that occurs twice becomes two, and a circle is a TypeError, as
+ * is a function, a symbol, a port, shared memory, a view of it, or an object of a class of your own. docs/channels.md
+ * lists all differences. An error of a getter leaves `send` as it is; a value that is too long is a RangeError that tells
+ * its bytes. Its messages are `unknown` to TypeScript: `value as Codec<Job>` says more.
  * @example const requests = new Channel({ codec: value, bytes: 1000 });
  */
 export const value: Codec<unknown> = {

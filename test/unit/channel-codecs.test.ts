@@ -181,11 +181,9 @@ describe('value', () => {
     new Uint16Array([1, 65535]),
     Uint8Array.of(5, 6).buffer,
     Object.create(null),
-    // biome-ignore lint/suspicious/noSparseArray: a hole travels as undefined.
-    [undefined, , 3],
   ])('keeps %s', (one) => {
     const got = through(value, 8000)(one);
-    expect(got).toEqual(Array.isArray(one) ? [...one] : one);
+    expect(got).toEqual(one);
     if (typeof one === 'number') expect(Object.is(got, one)).toBe(true);
   });
 
@@ -217,7 +215,6 @@ describe('value', () => {
       new SharedArrayBuffer(8),
       new Uint8Array(new SharedArrayBuffer(8)),
       new DataView(new SharedArrayBuffer(8)),
-      ...['ArrayBuffer', 'Date', 'Map', 'RegExp', 'Set', 'Other'].map((tag) => ({ [Symbol.toStringTag]: tag })),
       new Own(),
       new WeakMap(),
       Promise.resolve(),
@@ -226,9 +223,8 @@ describe('value', () => {
       expect(failure(() => send(one)).message).toContain('the message must be of');
     expect(failure(() => send(circle)).message).toContain('goes round in a circle');
     expect(failure(() => send(new Semaphore(1, { arena }) as never)).message).toContain('send a handle instead of');
-    expect(failure(() => send('x'.repeat(5000))).message).toContain('more bytes than the channel takes');
-    expect(failure(() => send(new Array(6000).fill(1))).message).toContain('more bytes than the channel takes');
-    expect(failure(() => send(new Uint8Array(6000))).message).toContain('more bytes than the channel takes');
+    for (const long of ['x'.repeat(5000), new Array(6000).fill(1), new Uint8Array(6000)])
+      expect(failure(() => send(long)).message).toMatch(/^the message has \d+ bytes, and the channel takes 4016: /);
     expect(send('again')).toBe('again');
   });
 

@@ -447,7 +447,7 @@ describe('codecs', () => {
     channel.send(Buffer.from('abc'));
     expect(Buffer.from(channel.receive()).toString()).toBe('abc');
     expect(failure(() => channel.send(new Uint8Array(most + 1))).message).toBe(
-      `the message has ${most + 1} bytes, and the channel takes ${most} (its bytes)`,
+      `the message has ${most + 1} bytes, and the channel takes ${most}: make it with { bytes: ${most + 1} }`,
     );
     for (const bad of [undefined, 'text', [1], new Uint16Array(2), { length: 1 }])
       expect(failure(() => channel.send(bad as never))).toBeInstanceOf(TypeError);
