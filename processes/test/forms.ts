@@ -96,9 +96,10 @@ function local(): Form {
     },
     async known() {
       const state = readJournal(new Folder(directoryOf(SPACE, path())), Number.POSITIVE_INFINITY);
-      const sessions = [...(state?.sessions.values() ?? [])];
+      if (typeof state === 'number') return { objects: 0, requests: 0 };
+      const sessions = [...state.sessions.values()];
       return {
-        objects: state?.objects.size ?? 0,
+        objects: state.objects.size,
         requests: sessions.reduce((sum, { requests }) => sum + requests.size, 0),
       };
     },

@@ -1,10 +1,12 @@
 /** The files of a space without a server, and what its broker refuses: unsafe folders, journals, foreign files and lines. */
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
   chownSync,
   closeSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -15,6 +17,7 @@ import {
   truncateSync,
   utimesSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { basename, dirname, join } from 'node:path';
@@ -23,7 +26,7 @@ import { clock } from '../src/clock.js';
 import { Broker } from '../src/local/broker.js';
 import { directoryOf } from '../src/local/directory.js';
 import { localDriver } from '../src/local/driver.js';
-import { Folder, newMember } from '../src/local/generations.js';
+import { type Address, Folder, newMember, pidOf } from '../src/local/generations.js';
 import { callLine, deathLine, Journal, readJournal } from '../src/local/journal.js';
 import { address, boot, home, random } from '../src/local/platform.js';
 import { State } from '../src/local/twin/state.js';
@@ -126,11 +129,102 @@ test('foreign files are left alone', async () => {
   for (const name of names) expect(readFileSync(join(path, name), 'utf8')).toBe('foreign');
 });
 
-test('processes of another version are not joined', async () => {
+/** Changes the format that the files of the present broker tell, from 2 to 9. */
+function toOtherFormat(files: Folder): void {
+  for (const name of readdirSync(files.path).filter((each) => /^(gen|j)\./.test(each))) {
+    const text = readFileSync(files.of(name), 'utf8');
+    const at = text.indexOf('"v":2') + 4;
+    expect(at).toBeGreaterThan(3);
+    // The broker has both files open, so they stay the same files.
+    const fd = openSync(files.of(name), 'r+');
+    writeSync(fd, '9', at);
+    closeSync(fd);
+  }
+}
+
+test('processes of another format are not joined while they live, and are followed when they have ended', async () => {
   const directory = folder();
-  const path = directoryOf('default', directory);
-  writeFileSync(join(path, 'gen.7'), JSON.stringify({ v: 99 }));
-  await expect(Space.local({ directory })).rejects.toMatchObject({ code: 'SETTINGS' });
+  const files = new Folder(directoryOf('test', directory));
+  const local = () => Space.local({ space: 'test', directory });
+  const old = await Member.start(directory);
+  const { token } = await old.hold('mutex', 'm');
+  toOtherFormat(files);
+  const [member = ''] = files.members();
+  const refusal = {
+    code: 'SETTINGS',
+    message: expect.stringMatching(`this one has the format 2, and that one 9.*: process ${pidOf(member)} lives; end`),
+  };
+  await expect(local()).rejects.toMatchObject(refusal);
+  old.stop();
+  await expect(local()).rejects.toMatchObject(refusal);
+  await old.kill();
+  const spaces = await Promise.all([local(), local(), local()]);
+  onTestFinished(async () => {
+    await Promise.all(spaces.map((space) => space.close()));
+  });
+  const tokens = await Promise.all(
+    spaces.map(async (space) => {
+      await using held = await (await space.mutex('m')).holdAsync();
+      return held.token;
+    }),
+  );
+  for (const each of tokens) expect(each).toBeGreaterThan(BigInt(token));
+  expect(new Set(tokens).size).toBe(3);
+});
+
+test('a process that follows another format, and ends before its journal is written, stops nobody', async () => {
+  const directory = folder();
+  const files = new Folder(directoryOf('default', directory));
+  writeFileSync(files.of('gen.7'), JSON.stringify({ v: 9, socket: 'b.7.x', member: DEAD }));
+  writeFileSync(files.of('j.7.1'), '{"v":9,"ticket":1}\n');
+  usurp(files, DEAD);
+  const space = await joined({ directory });
+  await (await space.mutex('m')).runExclusive(() => {});
+});
+
+test('tickets go on behind those of another format, whatever the clock says', () => {
+  const files = new Folder(folder());
+  const now = 4_000_000_000_000;
+  const { ticket } = State.begin('history', now);
+  writeFileSync(files.of('j.3.1'), `{"v":9,"ticket":${ticket + 5}}\n[1700000000000,"x"]\n`);
+  expect(readJournal(files, 4, true)).toBeGreaterThan(ticket + 5);
+  // The tickets may have risen to the time of a call.
+  writeFileSync(files.of('j.3.1'), `{"v":9,"ticket":5}\n[1,"x"]\n[${now},"x",["B"]]\n[2,"x"]\n`);
+  expect(readJournal(files, 4, true)).toBeGreaterThan(ticket);
+  expect(() => readJournal(files, 4)).toThrow('its format is 9, and this version of the package has the format 2');
+});
+
+/** Whether a process of this user may mount folders. */
+const mayMount =
+  process.platform === 'linux' &&
+  spawnSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0;
+
+test.runIf(mayMount)('processes share a folder that each of them sees at another path', async () => {
+  const [one, other] = [folder(), folder()];
+  const directory = join(one, 'volume');
+  mkdirSync(directory, { mode: 0o700 });
+  const files = new Folder(directoryOf('test', directory));
+  const first = await Member.start(directory);
+  await first.hold('mutex', 'm');
+  const [member] = files.members();
+  // The other process does not see the path of the first one.
+  const mount = [
+    'unshare',
+    '--mount',
+    'sh',
+    '-c',
+    'mount --bind "$0" "$1" && mount -t tmpfs none "$2" && shift 2 && exec "$@"',
+  ];
+  const second = await Member.start(other, 'unlimited', [...mount, directory, other, one]);
+  const granted = second.hold('mutex', 'm');
+  await until(async () => (await first.do<{ waiting: number }>('inspect', 'mutex', 'm')).waiting === 1);
+  await first.unlock('m');
+  await granted;
+  await second.unlock('m');
+  // Nobody has taken over from the first process.
+  const present = files.highest();
+  closeSync(present?.fd as number);
+  expect(present?.address.member).toBe(member);
 });
 
 test('a journal that cannot be read is an error, and is left as it is', async () => {
@@ -156,6 +250,8 @@ function* calls(count: number): Generator<string[]> {
   }
 }
 
+const read = (files: Folder): State => readJournal(files, Number.POSITIVE_INFINITY) as State;
+
 test('a journal leads to the same state, over rotations', () => {
   const files = new Folder(folder());
   const state = State.begin('history', 1_700_000_000_000);
@@ -167,11 +263,11 @@ test('a journal leads to the same state, over rotations', () => {
   }
   // The first of three is removed.
   expect(readdirSync(files.path).sort()).toEqual(['j.4.2', 'j.4.3']);
-  expect(readJournal(files, 5)?.dump()).toBe(state.dump());
+  expect(read(files).dump()).toBe(state.dump());
   reap(state, 'p000000000000001', 5);
   journal.append(deathLine(5, 'p000000000000001'));
-  expect(readJournal(files, 5)?.dump()).toBe(state.dump());
-  expect(readJournal(files, 4)).toBeUndefined();
+  expect(read(files).dump()).toBe(state.dump());
+  expect(readJournal(files, 4)).toBe(0);
   journal.close();
 });
 
@@ -189,11 +285,11 @@ test('a line without its end does not count', () => {
   }
   journal.close();
   let size = readFileSync(files.of('j.1.1')).length;
-  expect(readJournal(files, 2)?.dump()).toBe(state.dump());
+  expect(read(files).dump()).toBe(state.dump());
   for (const [at, dump] of [...dumps.entries()].reverse()) {
     for (; size > (sizes[at] as number); size--) {
       truncateSync(files.of('j.1.1'), size - 1);
-      expect(readJournal(files, 2)?.dump()).toBe(dump);
+      expect(read(files).dump()).toBe(dump);
     }
   }
 });
@@ -405,7 +501,7 @@ test('what a process held when it closed comes back, also where a refused connec
   const driver = localDriver(() => files.path);
   await new Promise<void>((resolve) => driver.watch({ up: resolve, down: () => {} }));
   for (const args of calls(0)) await driver.run({} as never, [], args);
-  const sessions = (): number => readJournal(files, Number.POSITIVE_INFINITY)?.sessions.size ?? 0;
+  const sessions = (): number => read(files).sessions.size;
   expect(sessions()).toBe(1);
   // It does not say X.
   await driver.close();
@@ -536,7 +632,7 @@ async function talk(path: string, lines: readonly unknown[], answers: number): P
   const { number, fd, address } = new Folder(path).highest() ?? {};
   if (fd === undefined || !address) throw new Error(`no broker: ${number}`);
   closeSync(fd);
-  const socket = connect(address.path);
+  const socket = connect(new Folder(path).listensAt(address));
   socket.write([[address.cookie, newMember()], ...lines].map((line) => `${JSON.stringify(line)}\n`).join(''));
   let text = '';
   const heard = (): unknown[] =>
@@ -597,7 +693,7 @@ test('whoever does not know the cookie, or writes no lines of JSON, is not answe
   closeSync(fd as number);
   const member = newMember();
   for (const text of [`["wrong", "${member}"]\n`, `["${to?.cookie}", "x"]\n`, '{}\n', 'GET / HTTP/1.1\r\n\r\n', '\n']) {
-    const socket = connect(to?.path as string);
+    const socket = connect(new Folder(directoryOf('default', directory)).listensAt(to as Address));
     socket.write(text);
     const heard: unknown[] = [];
     for await (const part of socket) heard.push(part);
@@ -627,7 +723,7 @@ test('a process takes over from a broker that writes no lines of JSON', async ()
   const member = newMember();
   const draft = files.draft(undefined, member, false);
   const servers = [createServer().listen(files.of(`m.${member}`)), createServer((socket) => socket.end('hello\n'))];
-  servers[1]?.listen(draft.address.path);
+  servers[1]?.listen(files.listensAt(draft.address));
   onTestFinished(() => {
     for (const server of servers) server.close();
   });

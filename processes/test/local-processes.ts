@@ -48,10 +48,18 @@ export class Member {
     return member;
   }
 
-  /** Starts a process, and waits until it has joined the space. Its files may have so many blocks of 512 bytes. */
-  static start(directory: string, blocks: number | 'unlimited' = 'unlimited'): Promise<Member> {
-    const limited = ['-c', `ulimit -f ${blocks}; exec "$0" "$@"`, process.execPath, program, directory];
-    const child = spawn('sh', limited, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  /**
+   * Starts a process, and waits until it has joined the space. Its files may have so many blocks of 512 bytes. by: the
+   * program and the first arguments that start it.
+   */
+  static start(
+    directory: string,
+    blocks: number | 'unlimited' = 'unlimited',
+    by: readonly string[] = [],
+  ): Promise<Member> {
+    const limited = ['sh', '-c', `ulimit -f ${blocks}; exec "$0" "$@"`, process.execPath, program, directory];
+    const [command = '', ...line] = [...by, ...limited];
+    const child = spawn(command, line, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     const ended = once(child, 'exit');
     onTestFinished(async () => {
       child.kill('SIGKILL');

@@ -47,7 +47,7 @@ test.each([0, 1, 2, 3])('a process that dials and stands still after %i turns fi
   const files = new Folder(folder());
   const broker = await Broker.start(files, undefined, newMember(), { ended: () => {}, joined: () => {} });
   onTestFinished(() => broker?.end());
-  const dialled = SocketConnection.dial(present(files), owner());
+  const dialled = SocketConnection.dial(files, present(files), owner());
   for (let at = 0; at < turns; at++) await turn();
   block(2 * PATIENCE);
   const found = await dialled;
@@ -63,7 +63,7 @@ test('a broker that has answered is not silent, however long the own socket take
   const listening = new Promise<void>((resolve) => {
     listens = resolve;
   });
-  const dialled = SocketConnection.dial(present(files), { ...owner(), listens: () => listening });
+  const dialled = SocketConnection.dial(files, present(files), { ...owner(), listens: () => listening });
   setTimeout(listens, 2 * PATIENCE);
   const found = await dialled;
   expect(found).toBeInstanceOf(SocketConnection);
@@ -76,10 +76,10 @@ async function connected(): Promise<{ other: Member; own: Watched; connection: S
   const files = new Folder(directoryOf('test', directory));
   const other = await Member.start(directory);
   const own = owner();
-  const first = await SocketConnection.dial(present(files), own);
+  const first = await SocketConnection.dial(files, present(files), own);
   await until(() => present(files).address.hasThread);
   (first as SocketConnection).end(new Error('a thread has taken over'));
-  const connection = (await SocketConnection.dial(present(files), own)) as SocketConnection;
+  const connection = (await SocketConnection.dial(files, present(files), own)) as SocketConnection;
   onTestFinished(() => connection.end(new Error('the test is over')));
   return { other, own, connection };
 }

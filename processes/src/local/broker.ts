@@ -96,13 +96,13 @@ export class Broker {
     const draft = folder.draft(before, member, hasThread);
     const server = createServer();
     if (!hasThread) server.unref();
-    await listen(server, draft.address.path);
+    await listen(server, folder.listensAt(draft.address));
     let generation: Generation | undefined;
     let broker: Broker | undefined;
     try {
       generation = folder.usurp(before, draft);
       if (generation) {
-        broker = new Broker(folder, generation, server, events, hasThread);
+        broker = new Broker(folder, generation, before, server, events, hasThread);
         broker.#begin();
         return broker;
       }
@@ -119,6 +119,7 @@ export class Broker {
   private constructor(
     folder: Folder,
     generation: Generation,
+    before: Generation | undefined,
     server: Server,
     events: BrokerEvents,
     hasThread: boolean,
@@ -128,8 +129,10 @@ export class Broker {
     this.#server = server;
     this.#events = events;
     this.#hasThread = hasThread;
-    const begin = (): State => State.begin(random() + random(), timeOfDay(), events.lastTicket?.());
-    this.#state = readJournal(folder, generation.number) ?? begin();
+    // Whoever has made the generation before, or this one, has seen that nobody lives who uses another format.
+    const last = readJournal(folder, generation.number, before !== undefined);
+    const topmost = (): number => Math.max(events.lastTicket?.() ?? 0, last as number);
+    this.#state = typeof last === 'object' ? last : State.begin(random() + random(), timeOfDay(), topmost());
     this.#journal = new Journal(folder, generation.number, this.#state);
     this.#members = new Members(folder, generation.number, {
       ended: (member) => this.#reap(member),

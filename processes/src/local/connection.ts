@@ -12,7 +12,7 @@ import { connect, type Socket } from 'node:net';
 import { clock, type Timer } from '../clock.js';
 import { eventsHandled, later, microtask } from '../ticks.js';
 import type { Broker } from './broker.js';
-import type { Generation } from './generations.js';
+import type { Folder, Generation } from './generations.js';
 import { type Line, lineOf, onLines } from './lines.js';
 import { LOOK, Patience } from './patience.js';
 
@@ -74,9 +74,9 @@ export class SocketConnection implements Connection {
   }
 
   /** Resolves to the connection when it is up, or says why it is not. Rejects if the owner cannot listen. */
-  static dial({ address }: Generation, owner: Owner): Promise<SocketConnection | 'refused' | 'silent'> {
+  static dial(folder: Folder, { address }: Generation, owner: Owner): Promise<SocketConnection | 'refused' | 'silent'> {
     return new Promise((resolve, reject) => {
-      const socket = connect(address.path);
+      const socket = connect(folder.listensAt(address));
       owner.dialling = socket;
       const connection = new SocketConnection(owner, socket);
       let patience = new Patience();

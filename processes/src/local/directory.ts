@@ -87,9 +87,10 @@ export function lastTicket(folder: Folder): number {
   let last = 0;
   for (const other of others(folder)) {
     try {
-      last = Math.max(last, readJournal(other, Number.POSITIVE_INFINITY)?.ticket ?? 0);
+      const told = readJournal(other, Number.POSITIVE_INFINITY, true);
+      last = Math.max(last, typeof told === 'object' ? told.ticket : told);
     } catch {
-      // There is no such space, or another version of the package has used it.
+      // There is no such space, or its journal cannot be read.
     }
   }
   return last;
@@ -107,7 +108,7 @@ export async function lookBeside(folder: Folder): Promise<void> {
     try {
       const generation = other.highest();
       close(generation);
-      path = generation?.address.path;
+      path = generation && other.listensAt(generation.address);
     } catch {
       // There is no such space.
     }

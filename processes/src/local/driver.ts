@@ -31,10 +31,10 @@ import { Broker } from './broker.js';
 import type { ThreadData } from './broker-thread.js';
 import { type Connection, InlineConnection, type Owner, SocketConnection } from './connection.js';
 import { lastTicket, lookBeside } from './directory.js';
-import { close, Folder, type Generation, newMember, timeOfDay, VERSION } from './generations.js';
+import { close, Folder, type Generation, newMember, pidOf, timeOfDay, VERSION } from './generations.js';
 import { onLines } from './lines.js';
 import { Patience } from './patience.js';
-import { address, errorAt, hasFiles, listen, random } from './platform.js';
+import { address, hasFiles, listen, random } from './platform.js';
 import { THREAD } from './thread-source.js';
 
 /**
@@ -268,22 +268,22 @@ class Member implements Driver, Owner {
     close(this.#generation);
     this.#generation = generation;
     if (!generation) return this.#usurp();
-    if (generation.address.v !== VERSION)
-      throw new SpaceError('SETTINGS', `another version of the package uses the space in ${this.#folder.path}`);
+    if (generation.address.v !== VERSION) return this.#succeeds(generation.address.v);
     if (!this.#wasUp) await lookBeside(this.#folder);
     if (this.#isClosed) return false;
     const isOwn = generation.address.member === this.name;
     const broker = this.#broker;
     if (isOwn && broker?.number === generation.number && !broker.isOver)
       return this.#isUp(new InlineConnection(broker, this));
-    const found = generation.number === this.#overAt ? 'over' : await SocketConnection.dial(generation, this);
+    const found =
+      generation.number === this.#overAt ? 'over' : await SocketConnection.dial(this.#folder, generation, this);
     if (typeof found === 'object') return this.#isUp(found);
     if (this.#isClosed) return false;
     // The broker does not listen yet, or not any more. One of this process that has served is followed at once, and one
     // that could not begin to serve is not: another process may be able to.
     const { member, hasThread } = generation.address;
     const hasBegun = hasThread || broker?.number === generation.number;
-    if (found === 'refused' && (isOwn ? !hasBegun : !(await this.#hasEnded(member)))) return this.#waits();
+    if (found === 'refused' && (isOwn ? !hasBegun : !(await this.#folder.hasEnded(member)))) return this.#waits();
     if (found === 'silent') this.#doubts();
     else if (this.#yields(generation)) {
       await new Promise<void>((resolve) => {
@@ -323,6 +323,26 @@ class Member implements Driver, Owner {
     this.#refused = undefined;
     this.#doubts();
     return this.#usurp();
+  }
+
+  /** For how long somebody has lived who uses another format. */
+  #foreign: Patience | undefined;
+
+  /**
+   * The space has another format. Takes over if nobody lives who uses it. A process that has the format of this one may
+   * be about to do so, and is given a moment.
+   */
+  async #succeeds(format: unknown): Promise<boolean> {
+    const living = await this.#folder.living(this.name);
+    if (living === undefined) return this.#usurp();
+    this.#foreign ??= new Patience();
+    if (!this.#foreign.isOver(PATIENCE.inline)) return false;
+    const own = `this one has the format ${VERSION}, and that one ${JSON.stringify(format)}`;
+    throw new SpaceError(
+      'SETTINGS',
+      `another version of the package uses the space in ${this.#folder.path} (${own}): process ${pidOf(living)} lives; ` +
+        'end the processes of that version first, or give the space another name',
+    );
   }
 
   /** Takes over, unless somebody else is faster. Returns true: there is a broker to look for. */
@@ -390,12 +410,6 @@ class Member implements Driver, Owner {
     if (broker && broker.number === this.#generation?.number) this.#lose(new Error('the broker has ended'));
   }
 
-  /** Whether the process of a member has ended, or has closed the space. */
-  async #hasEnded(member: string): Promise<boolean> {
-    const error = await errorAt(address(this.#folder.of(`m.${member}`), member));
-    return error !== undefined && this.#folder.isOver(member, error.code);
-  }
-
   /** Returns true, for `#attempt`. */
   #isUp(connection: Connection): true {
     if (this.#isClosed || this.#connection) {
@@ -403,6 +417,7 @@ class Member implements Driver, Owner {
       return true;
     }
     this.#wasUp = true;
+    this.#foreign = undefined;
     this.#refused = undefined;
     this.#connection = connection;
     this.keepAlive(this.isNeeded);

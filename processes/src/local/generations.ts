@@ -16,6 +16,10 @@
  * generations from the lowest on; so B3 fails, and broker G does not answer. No clock takes part in this argument, so
  * anybody may take over at any time.
  *
+ * Every version of the package has the same names of files, and `v`, `socket` and `member` in gen.G. So a process sees
+ * which format a space has, and whether somebody lives who uses this format. If nobody does, it takes over, forgets what
+ * the old format has told of objects, and goes on behind its tickets (journal.ts).
+ *
  * U2 is for a usurper that was slow: gen.G+1 was made and removed meanwhile, and now it makes gen.G+1 again. Then gen.G
  * was removed before, and the usurper gives up. check/takeover.ts tries all orders of these steps.
  */
@@ -30,10 +34,10 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { address, random, showsEnd } from './platform.js';
+import { address, errorAt, hasFiles, random, showsEnd } from './platform.js';
 
-/** The version of the files and of the lines. Processes of different versions must not share a space. */
-export const VERSION = 1;
+/** The format of the files and of the lines. Processes of different formats cannot share a space. */
+export const VERSION = 2;
 
 /**
  * A draft lives for less than a millisecond. If one that is older than this, in milliseconds, is removed nevertheless,
@@ -44,7 +48,8 @@ const OLD_DRAFT = 3_600_000;
 /** How to reach a broker. */
 export interface Address {
   readonly v: number;
-  readonly path: string;
+  /** The name of its socket in the folder, which another process may see at another path; or its pipe of Windows. */
+  readonly socket: string;
   readonly cookie: string;
   readonly member: string;
   /** Whether the broker has a thread for itself. */
@@ -90,6 +95,23 @@ export class Folder {
     return sockets.map((name) => name.slice(2)).filter(isMember);
   }
 
+  /** At what a broker listens. */
+  listensAt({ socket }: Address): string {
+    return hasFiles ? this.of(socket) : socket;
+  }
+
+  /** Resolves to a member of another process that has neither ended nor closed the space. */
+  async living(own: string): Promise<string | undefined> {
+    for (const member of this.members()) if (member !== own && !(await this.hasEnded(member))) return member;
+    return undefined;
+  }
+
+  /** Asks the kernel whether the process of a member has ended, or has closed the space. */
+  async hasEnded(member: string): Promise<boolean> {
+    const error = await errorAt(address(this.of(`m.${member}`), member));
+    return error !== undefined && this.isOver(member, error.code);
+  }
+
   /** Whether a member has ended or closed the space. code: of the error of a connection to its socket. */
   isOver(member: string, code: string | undefined): boolean {
     return showsEnd(code, pidOf(member)) || this.#has(`c.${member}`);
@@ -124,8 +146,8 @@ export class Folder {
   /** How a broker of the next generation will be reached. before: the broker from which it takes over. */
   draft(before: Generation | undefined, member: string, hasThread: boolean): Draft {
     const number = (before?.number ?? this.journals()[0]?.generation ?? 0) + 1;
-    const path = address(this.of(`b.${number}.${random()}`), random());
-    return { number, address: { v: VERSION, path, cookie: random(), member, hasThread } };
+    const socket = hasFiles ? `b.${number}.${random()}` : address('', random());
+    return { number, address: { v: VERSION, socket, cookie: random(), member, hasThread } };
   }
 
   /** Whether the next broker is there already. */

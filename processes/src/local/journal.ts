@@ -1,11 +1,14 @@
 /**
  * The journal of a broker: what the next broker reads to know all that this one has answered.
  *
- *     j.G.n:  the state, as a line             State.dump
+ *     j.G.n:  the state, as a line             State.dump, with the format `v`
  *             [time, member, arguments]        a call of the twin
  *             [time, sid]                      a session whose process has died
  *             [time, ""]                       grants that earlier lines have left
  *             ...
+ *
+ * In every format the first line is an object that has `v` and `ticket`, the others begin with their times, and each
+ * ticket after the first line takes a byte at least. So each version of the package can tell tickets that are larger.
  *
  * A line is written before anybody hears what it has done. `write` reaches the memory of the kernel, which outlives the
  * process however it ends. The last line has no end if its broker died while it wrote; nobody has heard of it, so it
@@ -14,20 +17,23 @@
  * that a list of the folder that takes long shows at least one of them.
  */
 import { closeSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
-import type { Folder } from './generations.js';
+import { type Folder, VERSION } from './generations.js';
 import { type Line, lineOf } from './lines.js';
 import { random } from './platform.js';
-import { State } from './twin/state.js';
+import { State, ticketAt } from './twin/state.js';
 import { goOn, reap, turn } from './twin/turn.js';
 
 /** A journal is followed by the next one when it has this many bytes, or twice as many as its first line. */
 const LONG = 1 << 20;
 
-/** Reads what the last broker below this generation has written. Undefined: there is no journal. Throws if it is none. */
-export function readJournal(folder: Folder, below: number): State | undefined {
+/**
+ * Reads what the last broker below this generation has written. Returns a number that no ticket exceeds if there is no
+ * journal (0), or if it has another format and this is allowed. Throws if it cannot be read.
+ */
+export function readJournal(folder: Folder, below: number, mayBeOther = false): State | number {
   while (true) {
     const newest = folder.journals().find(({ generation }) => generation < below);
-    if (!newest) return undefined;
+    if (!newest) return 0;
     let text: string;
     try {
       text = readFileSync(folder.of(`j.${newest.generation}.${newest.n}`), 'utf8');
@@ -37,9 +43,15 @@ export function readJournal(folder: Folder, below: number): State | undefined {
       throw error;
     }
     const [first = '', ...lines] = text.slice(0, text.lastIndexOf('\n')).split('\n');
-    const state = State.load(first);
-    for (const line of lines) runAgain(state, JSON.parse(line));
-    return state;
+    const { v, ticket } = JSON.parse(first);
+    if (v === VERSION) {
+      const state = State.load(first);
+      for (const line of lines) runAgain(state, JSON.parse(line));
+      return state;
+    }
+    if (!mayBeOther) throw new Error(`its format is ${v}, and this version of the package has the format ${VERSION}`);
+    const times = Array.from(text.matchAll(/^\[(\d{1,15})\b/gm), ([, time]) => ticketAt(Number(time)));
+    return times.reduce((a, b) => Math.max(a, b), Number(ticket) || 0) + text.length;
   }
 }
 
@@ -70,7 +82,7 @@ export class Journal {
     const draft = `t.${random()}`;
     const fd = openSync(this.#folder.of(draft), 'wx', 0o600);
     try {
-      this.#first = write(fd, `${this.#state.dump()}\n`);
+      this.#first = write(fd, `{"v":${VERSION},${this.#state.dump().slice(1)}\n`);
       renameSync(this.#folder.of(draft), this.#folder.of(`j.${this.#generation}.${this.#n + 1}`));
     } catch (error) {
       closeSync(fd);

@@ -166,7 +166,7 @@ export interface Agreed {
 /** 2020-01-01, from which the tickets count 1,024 a millisecond. */
 const EPOCH = 1_577_836_800_000;
 const HOUR = 3_600_000;
-const ticketAt = (now: number): number => (now - EPOCH) * 1024;
+export const ticketAt = (now: number): number => (now - EPOCH) * 1024;
 
 /** The state of a space. A new one begins another history, and its tickets begin at a number made from the time. */
 export class State {
@@ -231,7 +231,7 @@ export class State {
 
   /** Throws if the text is no dump. */
   static load(text: string): State {
-    const { history, left, since, objects, sessions, ...rest } = JSON.parse(text);
+    const { history, left, since, objects, sessions, v: _, ...rest } = JSON.parse(text);
     const state = Object.assign(new State(history), rest);
     for (const name of left) state.left.add(name);
     for (const [key, ms] of since) state.since.set(key, ms);
