@@ -15,6 +15,7 @@ export const HEAD: i32 = 8; // queue: compete must follow
 export const LEAVE: i32 = 9; // park, parkFor, compete: askAll has asked the thread to leave
 export const MOVE: i32 = 10; // beginRead: the place is that of another lock
 export const NEWS: i32 = 15; // pass: as ADMITTED, and the end of the channel has something to tell
+export const CUT_SHORT: i32 = 17; // tryClaim, claim: an exception has cut a call of a channel short, and abandon must follow
 export const ARRIVED: i32 = 16; // arriveAt: and the index of the arrival more
 
 // Of reap:

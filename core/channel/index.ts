@@ -7,6 +7,7 @@
 export { recordOf } from '../arena/attachments';
 export { adopt, sleepOn } from '../arena/threads';
 export {
+  abandon,
   agree,
   beginSending,
   claim,

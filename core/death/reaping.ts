@@ -2,7 +2,7 @@
  * Reaping: what a dead thread waited for, held and referred to is given back, and its unfinished work is done.
  *
  * A runtime stops a thread where it enters a function, goes round a loop or returns from a function, or in its sleep
- * (docs/internals/checking.md). No runtime stops a thread inside the uninterruptible sections R1 to R19. So the
+ * (docs/internals/checking.md). No runtime stops a thread inside the uninterruptible sections R1 to R20. So the
  * elements tell how far the thread had come:
  *
  *     element of the dead thread          meaning                          what the reaper does

@@ -55,7 +55,7 @@ import { becomeHead } from '../queue/pending-call';
 import { findTombstone } from '../queue/tombstones';
 import { isEnd, passForDead } from './channel/ends';
 import { peerOf } from './channel/places';
-import { E_PEER, KIND_CHANNEL } from './channel/words';
+import { E_PEER, E_TOOK_COUNT, KIND_CHANNEL } from './channel/words';
 import { passOn } from './condition/condition';
 import { KIND_CONDITION } from './condition/words';
 import { isCounter, uncountDead } from './counter/counter';
@@ -250,11 +250,16 @@ function isAsMade(o: usize): bool {
   );
 }
 
-/** Returns the permits of a robust object that this thread holds; of a mutex, whether it is the owner. */
+/**
+ * Returns the permits of a robust object that this thread holds; of a mutex, whether it is the owner. Of an end of a
+ * channel, above 0 also if the thread has something claimed, is to leave as a sender, or has something unread.
+ */
 export function held(attachment: i32): i32 {
   const o = attachedTo(attachment);
   if (isMutex(o)) return isOwner(o) as i32;
-  return atomic.load<i64>(recordOf(attachment), E_HELD) as i32;
+  const e = recordOf(attachment);
+  if (isEnd(atomic.load<i32>(o, O_KIND)) && atomic.load<i64>(e, E_TOOK_COUNT) !== 0) return 1;
+  return atomic.load<i64>(e, E_HELD) as i32;
 }
 
 /** Restores the report of so many dead owners, because the thread that took it could not pass it on. */

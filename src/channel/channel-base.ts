@@ -94,9 +94,15 @@ export interface ChannelStats {
   readonly size: number;
   /** Whether the channel is closed. */
   readonly closed: boolean;
-  /** Places that nobody has filled, since the channel was made: their senders died, or dropped a `Place`. */
+  /**
+   * Places that nobody has filled, since the channel was made: their senders died, dropped a `Place`, or had their calls cut
+   * short by an exception.
+   */
   readonly holes: number;
-  /** Messages that were lost with a receiver that had taken them and died, since the channel was made. */
+  /**
+   * Messages that were lost with a receiver that had taken them and died, or whose call an exception has cut short, since
+   * the channel was made.
+   */
   readonly lost: number;
   /** How many senders are still to leave before the channel closes itself; 0 if it does not do so, or has. */
   readonly sendersLeft: number;
@@ -218,6 +224,7 @@ export abstract class ChannelBase<T> extends SharedObject<typeof KIND> {
   close(): void {
     if (this.disposed) return;
     const { module } = this.ends;
+    this.sendingEnd.expectCut();
     module.close(this.sendingEnd.at, this.receivingEnd.at);
     this.receivingEnd.finishClose();
   }

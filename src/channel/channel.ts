@@ -1,4 +1,4 @@
-import { ANSWER_CLOSED, KIND_CHANNEL, REFUSED } from '../border/numbers.js';
+import { ANSWER_CLOSED, CUT_SHORT, KIND_CHANNEL, REFUSED } from '../border/numbers.js';
 import { bad } from '../errors.js';
 import { checkWaitOptions, type WaitOptions } from '../options.js';
 import { find, open, type Reference } from '../reference.js';
@@ -103,6 +103,7 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
   send(value: T, options?: WaitOptions): void {
     const end = this.sendingEnd;
     if (this.isNumber && options === undefined && typeof value === 'number' && end.isIdle) {
+      end.expectCut();
       end.f64[end.word] = value;
       const answer = end.module.sendWord(end.at, end.attachment);
       // ADMITTED. V8 would load an imported constant each time.
@@ -111,7 +112,7 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
   }
 
   #sentNumber(value: T, answer: number): void {
-    if (answer === REFUSED || answer === ANSWER_CLOSED) this.#sendSo(value, undefined);
+    if (answer === REFUSED || answer === ANSWER_CLOSED || answer === CUT_SHORT) this.#sendSo(value, undefined);
     else {
       this.sendingEnd.passed(answer);
       this.tellSender();
@@ -169,10 +170,14 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
       }
       if (answer === ANSWER_CLOSED) throw end.closedError();
       const kept = this.wire.keep(encoded);
-      return end.claimAsync(this.keeper, timeout, countdown(timeout), options.signal, (place) => {
+      const put = (place: number): void => {
         this.put(place, kept);
         if (this.onReceiverDied !== undefined) Promise.resolve().then(() => this.tellSender());
-      });
+      };
+      const again = (): void => {
+        throw new Error(`${KIND}.sendAsync: an exception has cut the sending short: the message may have been sent`);
+      };
+      return end.claimAsync(this.keeper, timeout, countdown(timeout), options.signal, put, again);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -258,8 +263,15 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
     const end = sent === undefined ? this.receivingEnd : this.sendingEnd;
     const { membership, shared, at, attachment } = end;
     const encoded = sent && this.wire.keep(this.wire.encode(sent.value));
-    const received = (got: unknown): Done<T> | undefined =>
-      got === NOTHING ? undefined : { read: () => this.received(got), closed: false };
+    const received = (got: unknown): Done<T> | undefined => {
+      if (got === NOTHING) return undefined;
+      end.inTransit++;
+      const read = (): T => {
+        end.inTransit--;
+        return this.received(got);
+      };
+      return { read, closed: false };
+    };
     const put = (place: number): Done<T> => {
       this.put(place, encoded);
       return { read: () => this.tellSender(), closed: false } as Done<never>;

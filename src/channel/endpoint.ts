@@ -11,6 +11,11 @@
  * place. So the thread settles its promises before it claims a place for a later call (`tryClaim`, `wait`). Otherwise
  * the later call would have the earlier place, and the messages of this thread would change their order.
  *
+ * An exception may end a call anywhere, and the thread survives it: the stack is exhausted, or the `timeout` of node:vm has
+ * passed. The attachment tells then that the thread has claimed places, or holds permits. The next call that claims here
+ * begins with what the cut call has left undone (`#endCut`), and so does a microtask, for a thread that makes no such call
+ * (`expectCut`).
+ *
  * A promise that is granted takes its place at once, before any other code of the thread runs. But it may be granted in
  * the middle of the pass of another promise. So `whenFree` keeps those that come meanwhile in their order.
  */
@@ -19,8 +24,11 @@ import {
   ADMITTED,
   ANSWER_CLOSED,
   CLOSED_OBJECT,
+  CUT_SHORT,
+  E_HELD,
   E_PEER,
   E_TOOK_COUNT,
+  E_UNREAD,
   E_WORD,
   INTERRUPTED,
   LEAVE,
@@ -30,6 +38,7 @@ import {
   P_DATA,
   P_END,
   P_NEXT,
+  P_TOLD,
   P_UNTOLD,
   PLACE_LENGTH,
   QUEUED,
@@ -42,7 +51,7 @@ import { isTimeout, timedOut, watch } from '../runtime/cancellation.js';
 import { Fifo } from '../runtime/fifo.js';
 import type { Membership, Shared } from '../runtime/membership.js';
 import { countdown, parkUntilDue } from '../runtime/parking.js';
-import { closed, type Promises, type Resolve } from '../runtime/promises.js';
+import { closed, DONE, type Promises, type Resolve } from '../runtime/promises.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
 import { closedAt } from './closed-error.js';
 import type { Module } from './compiled.js';
@@ -98,6 +107,17 @@ export class Endpoint {
   readonly #granted = new Fifo<() => void>();
   #grantedCount = 0;
   #isTaking = false;
+  /**
+   * How many of the unread messages belong to a promise or a select that has its message, and has not decoded it yet. The
+   * others belong to a call under way.
+   */
+  inTransit = 0;
+  /** Whether a microtask is to look for what a cut call has left. */
+  #isExpecting = false;
+  readonly #afterTurn = (): void => {
+    this.#isExpecting = false;
+    this.#look();
+  };
   /** The address of the attachment. */
   readonly record: number;
   readonly #texts: Texts;
@@ -156,8 +176,66 @@ export class Endpoint {
   /** Claims up to `most` places if any is free and no promise waits. Returns the first, REFUSED or ANSWER_CLOSED. */
   tryClaim(most: number): number {
     // If a promise is left, another thread may grant it just now.
-    if (this.promises.first !== 0 && this.settle()) return REFUSED;
-    return this.module.tryClaim(this.at, this.attachment, most);
+    if (this.promises.first !== 0 && this.settle()) {
+      if (this.#isCut) this.#endCut();
+      return REFUSED;
+    }
+    this.expectCut();
+    const answer = this.module.tryClaim(this.at, this.attachment, most);
+    if (answer !== CUT_SHORT && answer !== ANSWER_CLOSED) return answer;
+    if (this.#isCut) {
+      this.#endCut();
+      return this.module.tryClaim(this.at, this.attachment, most);
+    }
+    // The permits that the thread holds belong to promises that do not know it yet.
+    return answer === CUT_SHORT ? REFUSED : answer;
+  }
+
+  /**
+   * An exception may cut the call short that claims now. Then a microtask does what is left, if no other call of the
+   * thread comes before.
+   */
+  expectCut(): void {
+    if (this.#isExpecting) return;
+    DONE.then(this.#afterTurn);
+    // In this order: if an exhausted stack ends this call, the next one tries again.
+    this.#isExpecting = true;
+  }
+
+  /** Whether a cut call has left places that it had claimed, or permits. */
+  get #isCut(): boolean {
+    if (this.isOver || this.inUse !== undefined || this.promises.owes) return false;
+    const at = this.record / 4;
+    return ((this.words[at + E_TOOK_COUNT / 4] as number) | (this.words[at + E_HELD / 4] as number)) !== 0;
+  }
+
+  /** Does what a cut call has left undone here: passes on what it had claimed, and gives its permits back. */
+  #endCut(): void {
+    // No call is under way here, so no function of a promise runs.
+    this.#isTaking = false;
+    // The core ends a release that was cut short.
+    this.core.tryLock(CLOSED_OBJECT);
+    if (this.count !== 0) this.abandon();
+    this.promises.settle();
+    // Promises that are settled and wait for their turn have a permit each.
+    const left = (this.words[(this.record + E_HELD) / 4] as number) - this.#grantedCount;
+    if (left > 0 && !this.promises.owes) this.giveBack(left);
+    this.takeGranted();
+  }
+
+  /** Is called by the event loop. No call of this thread is under way, so what looks like one was cut short. */
+  #look(): void {
+    if (this.isOver) return;
+    this.core.tryLock(CLOSED_OBJECT);
+    if (this.promises.owes) this.promises.flush();
+    if (this.#isCut) this.#endCut();
+    if (this.#isClosed) this.finishClose();
+    const unread = (this.record + E_UNREAD) / 4;
+    if (this.isOver || this.#texts.isSending) return;
+    const lost = (this.words[unread] as number) - this.inTransit;
+    if (lost <= 0) return;
+    this.words[unread] = this.inTransit;
+    Atomics.add(this.words, (this.peer.at + P_TOLD) / 4, lost);
   }
 
   /**
@@ -166,9 +244,12 @@ export class Endpoint {
    */
   wait(n: number, timeout: number, left = countdown(timeout)): number {
     const { core, module, at, attachment, membership } = this;
+    if (this.#isCut) this.#endCut();
+    this.expectCut();
     const taken = core.tryAcquireRobust(at, n, attachment);
     if (taken === ADMITTED) return this.#claimNext(n);
     if (taken === ANSWER_CLOSED) throw this.closedError();
+    if (this.#isClosed) this.finishClose();
     this.checkWait(timeout, left);
     if (n === 1) {
       module.setAwake(membership.pollTime.pauses, membership.pollTime.near);
@@ -221,23 +302,30 @@ export class Endpoint {
 
   /** Claims n places whose permits the thread has. Returns the address of the first. */
   claim(n: number): number {
-    const place = this.isOver ? ANSWER_CLOSED : this.module.claim(this.at, this.attachment, n);
+    if (this.isOver) throw this.closedError();
+    this.expectCut();
+    let place: number = this.module.claim(this.at, this.attachment, n);
+    if (place === CUT_SHORT) {
+      // The permits of the thread may be those of this call.
+      this.abandon();
+      place = this.module.claim(this.at, this.attachment, n);
+    }
     if (isPlace(place)) return place;
     throw this.closedError();
   }
 
-  /** Gives a permit of this end back. If the thread has released the channel, the permit went with it. */
-  giveBack(): void {
+  /** Gives n permits of this end back. If the thread has released the channel, the permits went with it. */
+  giveBack(n = 1): void {
     if (this.isOver) return;
     const { at, attachment } = this;
     this.promises.planRest();
-    const answer = this.core.releaseRobust(at, 1, attachment);
-    if (answer > ADMITTED) this.promises.finishRelease(at, 1, answer, attachment);
+    const answer = this.core.releaseRobust(at, n, attachment);
+    if (answer > ADMITTED) this.promises.finishRelease(at, n, answer, attachment);
   }
 
   /**
    * Claims a place without blocking, and calls `use` with its address. `use` passes the place on. The promise gets what
-   * `use` returns.
+   * `use` returns. If an exception has cut `use` short, `again` is called in its place.
    * @param keeper a library object that lives as long as the promise waits.
    */
   async claimAsync<T>(
@@ -246,6 +334,7 @@ export class Endpoint {
     left: () => number,
     signal: Signal | undefined,
     use: (place: number) => T,
+    again: () => T,
   ): Promise<T> {
     checkWaitAsync();
     if (this.isFree) {
@@ -253,7 +342,14 @@ export class Endpoint {
       if (isPlace(answer)) return use(answer);
       if (answer === ANSWER_CLOSED) throw this.closedError();
     }
-    return this.queueAsync(keeper, 1, timeout, left, signal, () => use(this.claim(1)));
+    let hasClaimed = false;
+    return this.queueAsync(keeper, 1, timeout, left, signal, () => {
+      // The permit is used up.
+      if (hasClaimed) return again();
+      const place = this.claim(1);
+      hasClaimed = true;
+      return use(place);
+    });
   }
 
   /**
@@ -273,6 +369,7 @@ export class Endpoint {
     const { core, shared, promises } = this;
     const rest = left();
     if (rest <= 0) throw timedOut(this.#texts.wanted, timeout);
+    if (this.#isClosed) this.finishClose();
     const impatient = timeout !== Infinity || signal !== undefined;
     let given: { readonly reason: unknown } | undefined;
     return new Promise<T>((resolve, reject) => {
@@ -389,13 +486,29 @@ export class Endpoint {
     return this.at === CLOSED_OBJECT || this.peer.at === CLOSED_OBJECT;
   }
 
-  /** Passes on what the thread has claimed. */
-  pass(): void {
+  /** Passes on what the thread has claimed. With 1, the messages are unread until `handed` is called for each of them. */
+  pass(unread: 0 | 1 = 0): void {
     const { promises } = this.peer;
     if (promises.first !== 0) promises.planRest();
-    const answer = this.isOver ? ADMITTED : this.module.pass(this.at, this.attachment);
+    const answer = this.isOver ? ADMITTED : this.module.pass(this.at, this.attachment, unread);
     if (answer !== ADMITTED) this.passed(answer);
     if (this.#grantedCount > 0) this.takeGranted();
+  }
+
+  /** Passes on what the thread has claimed and does not use: a sender leaves holes, and of a receiver it counts as lost. */
+  abandon(): void {
+    const { promises } = this.peer;
+    if (promises.first !== 0) promises.planRest();
+    const answer = this.isOver ? ADMITTED : this.module.abandon(this.at, this.attachment);
+    if (answer !== ADMITTED) this.passed(answer);
+    if (this.#grantedCount > 0) this.takeGranted();
+  }
+
+  /** The program gets so many messages that were unread. */
+  handed(messages: number): void {
+    if (this.isOver) return;
+    const unread = (this.record + E_UNREAD) / 4;
+    this.words[unread] = (this.words[unread] as number) - messages;
   }
 
   /** Does what is to follow a pass with this answer. */
@@ -413,12 +526,21 @@ export class Endpoint {
     return end !== 0 && end === ((Atomics.load(this.words, at + P_NEXT / 4) << 1) | 1);
   }
 
-  /** Ends the waits at a closed channel. This is the receiving end. */
+  /** Ends the waits at a closed channel. */
   finishClose(): void {
-    const both = [this.peer.promises, this.promises];
+    const [sending, receiving] = this.#texts.isSending ? [this, this.peer] : [this.peer, this];
+    const both = [sending.promises, receiving.promises];
     for (const promises of both) promises.planRest();
-    this.module.finishClose(this.peer.at, this.at);
+    this.module.finishClose(sending.at, receiving.at);
     for (const promises of both) promises.settle();
+  }
+
+  /**
+   * Whether nothing can be had here any more. The queue may be open still, if the call was cut short that has closed the
+   * channel or has claimed the last message.
+   */
+  get #isClosed(): boolean {
+    return !this.isOver && this.hasClosed;
   }
 
   /** Whether deaths at the other end have lost something, and no thread of this end was told. */

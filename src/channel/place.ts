@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** Zero copy: a thread writes and reads messages where they lie. */
-import { HOLE, P_TOLD, PLACE_HEAD } from '../border/numbers.js';
+import { HOLE, PLACE_HEAD } from '../border/numbers.js';
 import { checkInteger } from '../errors.js';
 import { dispose } from '../held-permits.js';
 import type { Endpoints } from './endpoints.js';
@@ -63,14 +63,14 @@ export class Place implements Disposable {
   #end(length: number): void {
     this.#isOver = true;
     const ends = this.#ends;
-    const { sending, receiving } = ends;
+    const { sending } = ends;
     sending.inUse = undefined;
     const isOver = sending.isOver;
-    if (!isOver) {
-      sending.setLength(this.#at, length);
-      if (length === HOLE) Atomics.add(receiving.words, (receiving.at + P_TOLD) / 4, 1);
+    if (length === HOLE) sending.abandon();
+    else {
+      if (!isOver) sending.setLength(this.#at, length);
+      sending.pass();
     }
-    sending.pass();
     ends.placeIsOver();
     if (isOver && length !== HOLE) throw sending.disposedError();
   }
@@ -95,11 +95,13 @@ export class Message implements Disposable {
   /** The bytes of the message. Do not use them after the end of the scope. */
   readonly bytes: Uint8Array;
   readonly #ends: Endpoints;
+  readonly #at: number;
   #isOver = false;
 
   /** @internal */
   constructor(channel: object, ends: Endpoints, at: number, length: number) {
     this.#ends = ends;
+    this.#at = at;
     this.bytes = viewOf(ends, at, length);
     ends.receiving.inUse = channel;
   }
@@ -109,8 +111,11 @@ export class Message implements Disposable {
     if (this.#isOver) return;
     this.#isOver = true;
     const ends = this.#ends;
-    ends.receiving.inUse = undefined;
-    ends.receiving.pass();
+    const { receiving } = ends;
+    receiving.inUse = undefined;
+    // If an exception ends this call before the place is passed on, the message does not count as lost.
+    if (!receiving.isOver) receiving.setLength(this.#at, HOLE);
+    receiving.pass();
     ends.placeIsOver();
   }
 }

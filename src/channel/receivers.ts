@@ -1,4 +1,4 @@
-import { ADMITTED, ANSWER_CLOSED, HOLE_MORE, REFUSED } from '../border/numbers.js';
+import { ADMITTED, ANSWER_CLOSED, CUT_SHORT, HOLE_MORE, REFUSED } from '../border/numbers.js';
 import { checkInteger } from '../errors.js';
 import { checkWaitOptions, type WaitOptions } from '../options.js';
 import { countdown } from '../runtime/parking.js';
@@ -43,6 +43,7 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
   receive(options?: WaitOptions): T {
     const end = this.receivingEnd;
     if (this.isNumber && options === undefined && end.isIdle) {
+      end.expectCut();
       const answer = end.module.takeWord(end.at, end.attachment);
       const value = end.f64[end.word];
       return answer === 0 ? (value as T) : this.#receivedNumber(value, answer);
@@ -58,13 +59,14 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
   }
 
   #receivedNumber(value: unknown, answer: number): T {
-    if (answer === REFUSED || answer === ANSWER_CLOSED) return this.#receiveSo(undefined);
+    if (answer === REFUSED || answer === ANSWER_CLOSED || answer === CUT_SHORT) return this.#receiveSo(undefined);
     const isHole = answer >= HOLE_MORE;
     const passed = isHole ? answer - HOLE_MORE : answer;
     if (passed !== ADMITTED) this.receivingEnd.passed(passed);
     // Thousands of holes may follow each other, so this is no call of `receive`.
     if (isHole) return this.#receiveSo(undefined);
     this.tellReceiver();
+    this.receivingEnd.handed(1);
     return value as T;
   }
 
@@ -107,12 +109,22 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
     const end = this.receivingEnd;
     while (true) {
       const place = end.isFree ? this.#claim('receiveAsync', 1) : undefined;
-      const got =
-        place === undefined
-          ? await end.claimAsync(this.keeper, timeout, left, options.signal, (at) => this.copyOut(at))
-          : this.copyOut(place);
+      if (place !== undefined) {
+        const got = this.copyOut(place);
+        if (got !== NOTHING) return this.received(got);
+        continue;
+      }
+      const copy = (at: number): unknown => {
+        const got = this.copyOut(at);
+        if (got !== NOTHING) end.inTransit++;
+        return got;
+      };
+      // If an exception has cut `copy` short, the promise waits for another message, as after a hole.
+      const got = await end.claimAsync(this.keeper, timeout, left, options.signal, copy, () => NOTHING);
+      if (got === NOTHING) continue;
+      end.inTransit--;
       // Only now may code of the user run.
-      if (got !== NOTHING) return this.received(got);
+      return this.received(got);
     }
   }
 
@@ -149,15 +161,22 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
     const end = this.receivingEnd;
     while (all.length === 0) {
       const place = end.isFree ? this.#claim('receiveManyAsync', most) : undefined;
-      if (place === undefined)
-        await end.claimAsync(this.keeper, timeout, left, options.signal, (at) => {
-          this.#copyAll(at, all);
-          this.#fill(most, all);
-        });
-      else {
-        this.#copyAll(place, all);
+      const copy = (at: number): void => {
+        this.#copyAll(at, all);
         this.#fill(most, all);
+      };
+      if (place !== undefined) {
+        copy(place);
+        continue;
       }
+      const copyLater = (at: number): void => {
+        copy(at);
+        end.inTransit += all.length;
+      };
+      await end.claimAsync(this.keeper, timeout, left, options.signal, copyLater, () => {
+        all.length = 0;
+      });
+      end.inTransit -= all.length;
     }
     return this.#receivedAll(all);
   }
@@ -183,14 +202,18 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
       if (length >= 0) all.push(this.wire.get(place, length));
       place = end.after(place);
     }
-    end.pass();
+    end.pass(1);
   }
 
   /** Only now may code of the user run: the thread has given all places back. */
   #receivedAll(all: readonly unknown[]): T[] {
-    const values = all.map((got) => this.wire.decode(got));
-    this.tellReceiver();
-    return values;
+    try {
+      const values = all.map((got) => this.wire.decode(got));
+      this.tellReceiver();
+      return values;
+    } finally {
+      this.receivingEnd.handed(all.length);
+    }
   }
 
   /**
@@ -272,15 +295,22 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
     const end = this.receivingEnd;
     const length = end.lengthOf(place);
     const got = length < 0 ? NOTHING : this.wire.get(place, length);
-    end.pass();
+    end.pass(1);
     return got;
   }
 
-  /** @internal */
+  /**
+   * @internal Decodes a message, which may run code of the user. Until that is over, the message is unread, and counts as
+   * lost if the thread dies. If the code throws, the program has heard of the message.
+   */
   protected received(got: unknown): T {
-    const value = this.wire.decode(got);
-    this.tellReceiver();
-    return value;
+    try {
+      const value = this.wire.decode(got);
+      this.tellReceiver();
+      return value;
+    } finally {
+      this.receivingEnd.handed(1);
+    }
   }
 }
 

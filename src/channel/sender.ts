@@ -47,6 +47,7 @@ export class Sender implements Disposable {
   leave(): void {
     const { module, sending, receiving, senders } = this.#ends;
     if (!senders.delete(this) || sending.isOver) return;
+    sending.expectCut();
     module.leaveSenders(sending.at, sending.attachment);
     if (this.#channel.closed) receiving.finishClose();
   }

@@ -183,7 +183,7 @@ export class Promises {
     settle: Resolve,
     alone?: Run,
   ): number {
-    if (this.#owes) this.#pay();
+    if (this.owes) this.#pay();
     if (!this.#isSettling) this.obey();
     if (this.first === 0) {
       const { head } = this.#shared;
@@ -242,7 +242,7 @@ export class Promises {
    */
   forget(reason?: Error): void {
     this.#isSettling = false;
-    if (this.#owes) this.#pay();
+    if (this.owes) this.#pay();
     const why = (): unknown => reason;
     while (reason && this.#firstRun) {
       this.#reason = why;
@@ -256,7 +256,7 @@ export class Promises {
 
   /** Cancels a promise that waits alone. Does nothing if it does not wait yet, or does not wait any more. */
   cancel(run: Run, reason: () => unknown): void {
-    if (this.#owes) this.#pay();
+    if (this.owes) this.#pay();
     // If this call is nested, the first run may be owed, and over in the core.
     if (run.waiting === 0 || (this.#owed > 0 && run === this.#firstRun)) return;
     this.planRest();
@@ -298,7 +298,7 @@ export class Promises {
   /** Rejects all promises except those that are due. */
   cancelAll(error: CancelledError): void {
     this.planRest();
-    if (this.#owes) this.#pay();
+    if (this.owes) this.#pay();
     if (this.#isSettling) return;
     const asks = this.#core.asks(this.#shared.address);
     const why = (): unknown => error;
@@ -324,7 +324,7 @@ export class Promises {
    */
   finishRelease(at: number, permits: number, answered: number, attachment: number): number {
     if (!this.#notEntered) this.planRest();
-    if (this.#owes) this.#pay();
+    if (this.owes) this.#pay();
     const run = this.#isSettling ? 0 : this.first;
     const answer = this.#core.finishRelease(at, permits, answered, run, attachment);
     if (answer > ADMITTED && run !== 0) {
@@ -369,7 +369,7 @@ export class Promises {
   }
 
   #settle(): void {
-    if (this.#owes) this.#pay();
+    if (this.owes) this.#pay();
     this.#again = this.#isSettling;
     const { head } = this.#shared;
     if (head?.isOwed && !this.#isSettling) head.flush();
@@ -390,7 +390,8 @@ export class Promises {
     return this.first !== 0 || this.#late !== undefined;
   }
 
-  get #owes(): boolean {
+  /** Whether the core has settled promises here that do not know it yet. */
+  get owes(): boolean {
     return this.#owed !== 0 || this.#late !== undefined;
   }
 

@@ -4,6 +4,7 @@
  * for a mutex leaves the line soon after. The thread's later calls must still be right.
  */
 import { runInThisContext } from 'node:vm';
+import { Worker } from 'node:worker_threads';
 import { Arena, ArenaFullError, Mutex, Semaphore, TimeoutError } from 'taketurns';
 import { TtsLock } from 'taketurns/algorithms';
 import { Channel } from 'taketurns/channel';
@@ -16,7 +17,7 @@ import { afterInterrupt } from '../../src/runtime/interrupts.js';
 import { membershipOf } from '../support/membership.js';
 import { at, Memory } from '../support/memory.js';
 import { team } from '../support/team.js';
-import { until } from '../support/until.js';
+import { turn, until } from '../support/until.js';
 
 /** Calls `semaphore.acquire()` and interrupts it while it is parked. */
 function interruptedAcquire(semaphore: Semaphore): void {
@@ -538,5 +539,53 @@ describe('after an interrupted call, a promise that is the head of a mutex', () 
     other.lock();
     other.unlock();
     mutex.unlock();
+  });
+});
+
+describe('exclusion', () => {
+  it('a cut call for one object takes no other object from the thread: nobody else is in its section', async () => {
+    const ROUNDS = 20;
+    const arena = new Arena();
+    const mutex = new Mutex({ arena });
+    const other = new Semaphore(0, { arena });
+    // Whether this thread is in the section, how often the other one was in it too, and the rounds begun and over.
+    const notes = new Int32Array(new SharedArrayBuffer(16));
+    const [INSIDE, BOTH, BEGUN, OVER] = [0, 1, 2, 3];
+    const code = `
+      const { Mutex } = require('taketurns');
+      const { handle, buffer, rounds } = require('node:worker_threads').workerData;
+      const mutex = Mutex.from(handle);
+      const notes = new Int32Array(buffer);
+      for (let i = 0; i < rounds; i++) {
+        Atomics.wait(notes, ${BEGUN}, i);
+        mutex.lock();
+        if (Atomics.load(notes, ${INSIDE}) === 1) Atomics.add(notes, ${BOTH}, 1);
+        mutex.unlock();
+        Atomics.add(notes, ${OVER}, 1);
+      }
+    `;
+    const worker = new Worker(code, {
+      eval: true,
+      workerData: { handle: mutex.handle, buffer: notes.buffer, rounds: ROUNDS },
+    });
+    const end = new Promise((resolve) => worker.once('exit', resolve));
+    Object.assign(globalThis, { interrupted: other });
+    for (let i = 0; i < ROUNDS; i++) {
+      mutex.lock();
+      Atomics.store(notes, INSIDE, 1);
+      Atomics.store(notes, BEGUN, i + 1);
+      Atomics.notify(notes, BEGUN);
+      await until(() => mutex.waiting === 1, 'the other thread waits for the lock');
+      expect(() => runInThisContext('interrupted.acquire()', { timeout: 5 })).toThrow(/timed out/);
+      // The next call puts in order what the cut call has left. The thread goes on in its section.
+      expect(() => other.acquire({ timeout: 1 })).toThrow(TimeoutError);
+      expect(mutex.held).toBe(true);
+      await turn();
+      Atomics.store(notes, INSIDE, 0);
+      mutex.unlock();
+      await until(() => Atomics.load(notes, OVER) === i + 1, 'the other thread has had its turn');
+    }
+    expect(notes[BOTH]).toBe(0);
+    await end;
   });
 });

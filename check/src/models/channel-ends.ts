@@ -78,7 +78,7 @@ function makeChannel(scene: Scene, has: readonly Has[], order: 'F M' | 'M F'): v
         [M, ofM],
       ] as const) {
         scene.callNow(t, 'tryClaim', o, attachment, 1);
-        if (o === F) scene.callNow(t, 'pass', o, attachment);
+        if (o === F) scene.callNow(t, 'pass', o, attachment, 0);
       }
     }
     if (has[t] === 'F') scene.callNow(t, 'letGo', ofM, 0);

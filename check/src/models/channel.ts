@@ -14,23 +14,29 @@
  *     A  agrees with the others on a codec
  *     D  disposes
  *     X  reaps each thread that dies
+ *     T  goes round the event loop, where a microtask puts in order what a cut call has left
+ *     E  ends
+ *
+ * Behind S, R, N, n, M, B, C and T a ! says that an exception may cut one call short, wherever a runtime may do so. The
+ * thread goes on with the next op.
  *
  * The channel has place for `capacity` messages. The ops do what src/channel/ does around the modules.
  *
  * - A thread touches a place only while its attachment says that it has claimed the place, and no other thread has.
  * - Each message is received once at most, and the messages of one sender are claimed in their order.
- * - At the end every message whose `send` has returned was received, is still in the channel, or counts as lost.
+ * - At the end every message whose `send` has returned was received, is still in the channel, or counts as lost. A
+ *   message that a receiver has copied and not handed to its program when it dies counts as lost.
  * - Nobody learns that the channel has ended before every message was claimed.
  */
 import { Violation } from '../engine/search/violation.js';
 import { CMPXCHG, LOAD, RMW, STORE } from '../engine/wasm/code.js';
 import type { Section } from '../engine/wasm/uninterruptible.js';
-import { ADMITTED, ANSWER_CLOSED, constant, E_HELD, GRANT, REFUSED, TICKET } from '../scene/layout.js';
+import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, constant, E_HELD, GRANT, REFUSED, TICKET } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
 import { call } from '../scene/ops/calls.js';
 import { supervise } from '../scene/ops/deaths.js';
 import type { Scene } from '../scene/scene.js';
-import { PHASE } from '../scene/words.js';
+import { LOCAL, PHASE } from '../scene/words.js';
 import {
   byLetters,
   checkOver,
@@ -56,16 +62,19 @@ import {
   messageOf,
   notReceived,
   numberAt,
+  perhapsSent,
   placeOf,
   readMessage,
   received,
-  SENT,
+  sendingIsCut,
   TOOK,
   TOOK_COUNT,
+  UNREAD,
   WORD,
   writeMessage,
 } from './parts/messages.js';
 
+const CUT_SHORT = constant('CUT_SHORT');
 const INTERRUPTED = constant('INTERRUPTED');
 const MORE = constant('MORE');
 const NEWS = constant('NEWS');
@@ -121,7 +130,7 @@ function make(
   for (let i = 0; i < past; i++) comesAndGoes(scene, channel);
   for (let i = 0; i < filled; i++) {
     writeMessage(scene, 0, scene.callNow(0, 'tryClaim', f, ofF[0] as number, 1));
-    if (scene.callNow(0, 'pass', f, ofF[0] as number) !== ADMITTED) throw new Error('a message does not pass');
+    if (scene.callNow(0, 'pass', f, ofF[0] as number, 0) !== ADMITTED) throw new Error('a message does not pass');
     allSent(scene, 0);
   }
   if (isBehind) sendBehind(scene, filled > 0);
@@ -134,7 +143,7 @@ function comesAndGoes(scene: Scene, { f, m, ofF, ofM }: Channel): void {
     [m, ofM],
   ] as const) {
     scene.callNow(0, 'tryClaim', end, of[0] as number, 1);
-    if (scene.callNow(0, 'pass', end, of[0] as number) !== ADMITTED) throw new Error('a message does not pass');
+    if (scene.callNow(0, 'pass', end, of[0] as number, 0) !== ADMITTED) throw new Error('a message does not pass');
   }
 }
 
@@ -159,7 +168,7 @@ function sendBehind(scene: Scene, frees: boolean): void {
   const place = scene.callNow(1, 'tryClaim', o, of[1] as number, 1);
   if (frees) read(scene, 1, place);
   else writeMessage(scene, 1, place);
-  if (scene.callNow(1, 'pass', o, of[1] as number) !== ADMITTED) throw new Error('a place is passed on in turn');
+  if (scene.callNow(1, 'pass', o, of[1] as number, 0) !== ADMITTED) throw new Error('a place is passed on in turn');
   if (frees) freed(scene, 1);
   else allSent(scene, 1);
   scene.kill(1);
@@ -216,32 +225,41 @@ function inOrder(scene: Scene, t: number, number: number): void {
   scene.set(t, LAST + sender, k + 1);
 }
 
-/** The thread has freed the places of all messages that it has read. */
+/** The program of the thread gets all messages that it has read. */
 function freed(scene: Scene, t: number): void {
   for (let reads = scene.get(t, READS); reads !== 0; reads >>>= 6) received(scene, t, (reads & 63) - 1);
   scene.set(t, READS, 0);
 }
 
+/** Does the same, and takes the messages off those that are unread. */
+function handed(scene: Scene, t: number): void {
+  for (let reads = scene.get(t, READS); reads !== 0; reads >>>= 6) setUnread(scene, t, unreadOf(scene, t) - 1);
+  freed(scene, t);
+}
+
+const unreadAt = (scene: Scene, t: number): number => recordAt(scene, endsOf(scene).ofM[t] as number) + UNREAD;
+const unreadOf = (scene: Scene, t: number): number => scene.word(unreadAt(scene, t));
+const setUnread = (scene: Scene, t: number, n: number): void => scene.machine.hostStore32(unreadAt(scene, t), n);
+
 function checkChannel(scene: Scene, closes: boolean): void {
   const channel = endsOf(scene);
   const { f, m, senders } = channel;
-  let unsure = 0;
-  for (const t of scene.threadNumbers) for (let reads = scene.get(t, READS); reads !== 0; reads >>>= 6) unsure++;
-  // A message that a dead sender has passed on may count as lost, though its `send` has not returned.
-  let begun = 0;
-  for (const t of scene.threadNumbers)
-    if (scene.dead(t) && (scene.get(t, SENT) + 1) >> scene.get(t, BEGUN) === 0) begun++;
   const told = scene.word(f + TOLD_TO);
   const [left, found, lost] = [notReceived(scene), inside(scene, channel), scene.word(f + UNTOLD) + told];
-  if (scene.threadNumbers.reduce((sum, t) => sum + scene.get(t, TOLD_OF), 0) !== told)
-    throw new Violation(`${told} messages count as told to be lost, and the threads were told of others`);
+  const toldOf = scene.threadNumbers.reduce((sum, t) => sum + scene.get(t, TOLD_OF), 0);
+  // Nobody is told of what a call that was cut short has lost.
+  if ((scene.model.cuts ?? 0) === 0 ? toldOf !== told : toldOf > told)
+    throw new Violation(`${told} messages count as told to be lost, and the threads were told of ${toldOf}`);
   for (const t of scene.threadNumbers)
     if (scene.get(t, CODEC) !== 0 && scene.get(t, CODEC) !== scene.word(f + P_CODEC))
       throw new Violation(`thread ${t} has agreed on ${scene.get(t, CODEC)}`);
   const missing = left - found - lost;
-  // A message that a receiver had read when it died may have been freed already.
-  if (missing < -(unsure + begun) || missing > unsure)
+  // A message may count as lost, though its `send` has not returned.
+  if (missing < -perhapsSent(scene) || missing > 0)
     throw new Violation(`${left} messages were sent and not received; ${found} are inside, and ${lost} count as lost`);
+  for (const t of scene.threadNumbers)
+    if (scene.finished(t) && !scene.dead(t) && unreadOf(scene, t) !== 0)
+      throw new Violation(`thread ${t} is ready, and ${unreadOf(scene, t)} messages are unread`);
   const { isGone } = checkOver(scene, channel);
   const isOver = isClosed(scene, channel);
   if (closes && !isOver) throw new Violation('a thread has closed the channel, and it is open');
@@ -272,6 +290,122 @@ const AGAIN = 3;
 const POLLED = 13;
 const WENT = 14;
 const LOOKED = 15;
+const DECODED = 16;
+const ENDS = 17;
+const MENDS = 18;
+
+/** Whether a thread may die, or a call may be cut short. */
+const mayStop = ({ model }: Scene): boolean => (model.deaths ?? 0) > 0 || (model.cuts ?? 0) > 0;
+
+/** Whether a call of the thread with this attachment was cut short between a permit and the end of a pass. */
+function isCut(scene: Scene, attachment: number): boolean {
+  const record = recordAt(scene, attachment);
+  return (scene.word(record + TOOK_COUNT) | scene.word(record + E_HELD)) !== 0;
+}
+
+/** Whether the channel is closed, and every message is claimed. */
+function hasEnded(scene: Scene): boolean {
+  const { m } = endsOf(scene);
+  return scene.word(m + END) === ((scene.word(m + NEXT) << 1) | 1);
+}
+
+/** Whether nothing more can be had at the sending or the receiving end. Its queue may be open still. */
+const isOverAt = (scene: Scene, sends: boolean): boolean => (sends ? isClosed(scene, endsOf(scene)) : hasEnded(scene));
+
+/** The steps, with numbers from `first` on, of a thread that does what a cut call of it has left undone at an end. */
+function mendingSteps(
+  first: number,
+  at: (scene: Scene) => number,
+  of: (scene: Scene, t: number) => number,
+  sends: boolean,
+  then: Step,
+): Step[] {
+  const finish = (scene: Scene, t: number, end: number, attachment: number, n: number, answer: number): void =>
+    scene.call(t, 'finishRelease', end, n, answer, 0, attachment);
+  const isMore = (answer: number): boolean => answer === MORE || answer === INTERRUPTED;
+  const [RECOVERED, ENDED, FINISHED_ITS, CLOSED_ENDS, GAVE_BACK, FINISHED_ALL] = [1, 2, 3, 4, 5, 6].map(
+    (k) => first + k,
+  ) as [number, number, number, number, number, number];
+  const closes: Step = (scene, t, answer) => {
+    if (!isOverAt(scene, sends)) return givesBack(scene, t, answer);
+    scene.call(t, 'finishClose', endsOf(scene).f, endsOf(scene).m);
+    return CLOSED_ENDS;
+  };
+  const givesBack: Step = (scene, t, answer) => {
+    const held = scene.word(recordAt(scene, of(scene, t)) + E_HELD);
+    if (held === 0) return then(scene, t, answer);
+    scene.call(t, 'releaseRobust', at(scene), held, of(scene, t));
+    scene.set(t, LOCAL, held);
+    return GAVE_BACK;
+  };
+  const steps: Step[] = [];
+  steps[0] = (scene, t) => {
+    scene.call(t, 'tryLock', CLOSED_OBJECT);
+    return RECOVERED;
+  };
+  steps[RECOVERED - first] = (scene, t, answer) => {
+    if (scene.word(recordAt(scene, of(scene, t)) + TOOK_COUNT) === 0) return closes(scene, t, answer);
+    scene.call(t, 'abandon', at(scene), of(scene, t));
+    return ENDED;
+  };
+  steps[ENDED - first] = (scene, t, answer) => {
+    if (!isMore(answer)) return closes(scene, t, answer);
+    const { f, m, ofF, ofM } = endsOf(scene);
+    finish(scene, t, sends ? m : f, (sends ? ofM : ofF)[t] as number, scene.global(t, 'channel/given'), answer);
+    return FINISHED_ITS;
+  };
+  steps[FINISHED_ITS - first] = closes;
+  steps[CLOSED_ENDS - first] = givesBack;
+  steps[GAVE_BACK - first] = (scene, t, answer) => {
+    if (!isMore(answer)) return then(scene, t, answer);
+    finish(scene, t, at(scene), of(scene, t), scene.get(t, LOCAL), answer);
+    return FINISHED_ALL;
+  };
+  steps[FINISHED_ALL - first] = then;
+  return steps;
+}
+
+/** The microtask: does what cut calls have left undone at both ends, and counts what they have left unread. */
+function turn(): Op {
+  const HALF = 8;
+  const of = (sends: boolean) => (scene: Scene, t: number) =>
+    (sends ? endsOf(scene).ofF : endsOf(scene).ofM)[t] as number;
+  const steps: Step[] = [];
+  const settled: Step = (scene, t) => {
+    const lost = unreadOf(scene, t);
+    setUnread(scene, t, 0);
+    const told = endsOf(scene).f + TOLD_TO;
+    scene.machine.hostStore32(told, scene.word(told) + lost);
+    return OVER;
+  };
+  const begin: Step = (scene, t, answer) => (sending[0] as Step)(scene, t, answer);
+  const receiving = mendingSteps(HALF, (scene) => endsOf(scene).m, of(false), false, settled);
+  const sending = mendingSteps(
+    0,
+    (scene) => endsOf(scene).f,
+    of(true),
+    true,
+    (scene, t, answer) => (receiving[0] as Step)(scene, t, answer),
+  );
+  sending.forEach((step, i) => {
+    steps[i] = step;
+  });
+  receiving.forEach((step, i) => {
+    steps[HALF + i] = step;
+  });
+  steps[0] = begin;
+  return inSteps('turn', ...steps);
+}
+
+/** An op of which one call may be cut short. What it has read, its program does not get. */
+const mayBeCut = (op: Op): Op => ({
+  ...op,
+  text: `${op.text}, may be cut`,
+  cut(scene, t) {
+    scene.set(t, READS, 0);
+    sendingIsCut(scene, t);
+  },
+});
 
 interface How {
   /** How many messages; by default 1. */
@@ -287,10 +421,6 @@ interface How {
 function transfer(sends: boolean, { n = 1, timed = false, polls = false, word = false }: How = {}): Op {
   const at = (scene: Scene): number => (sends ? endsOf(scene).f : endsOf(scene).m);
   const of = (scene: Scene, t: number): number => (sends ? endsOf(scene).ofF : endsOf(scene).ofM)[t] as number;
-  const hasEnded = (scene: Scene): boolean => {
-    const { m } = endsOf(scene);
-    return scene.word(m + END) === ((scene.word(m + NEXT) << 1) | 1);
-  };
   const closed = (scene: Scene, t: number): number => {
     const channel = endsOf(scene);
     if (isDisposed(scene, channel.f)) return OVER;
@@ -314,9 +444,9 @@ function transfer(sends: boolean, { n = 1, timed = false, polls = false, word = 
   });
   const use: Step = (scene, t, first) => {
     if (first === ANSWER_CLOSED) return closed(scene, t);
-    // A thread of a model can die only in a call. So that a thread may die after it has claimed a place and before it has
-    // written or read it, it makes a call on which nothing depends.
-    if ((scene.model.deaths ?? 0) === 0) return uses(scene, t, first);
+    // A thread of a model can stop only in a call. So that a thread may stop after it has claimed a place and before it
+    // has written or read it, it makes a call on which nothing depends.
+    if (!mayStop(scene)) return uses(scene, t, first);
     scene.call(t, 'isDisposed', at(scene));
     return LOOKED;
   };
@@ -333,14 +463,26 @@ function transfer(sends: boolean, { n = 1, timed = false, polls = false, word = 
         writeMessage(scene, t, place);
       } else if (!read(scene, t, place)) holes++;
     }
-    scene.call(t, 'pass', at(scene), of(scene, t));
+    scene.call(t, 'pass', at(scene), of(scene, t), Number(!sends));
     return !sends && holes === count ? PASSED + AGAIN : PASSED;
   };
+  /** The thread is about to claim, or has been refused. If its last call was cut short, it first does what is left. */
+  const orMends =
+    (step: Step): Step =>
+    (scene, t, answer) =>
+      isCut(scene, of(scene, t)) ? mends(scene, t, answer) : step(scene, t, answer);
+  const mends: Step = (scene, t, answer) => (mending[0] as Step)(scene, t, answer);
   const tries: Step = (scene, t) => {
     scene.call(t, 'tryClaim', at(scene), of(scene, t), 1);
     return TRIED;
   };
   const waits: Step = (scene, t, answer) => {
+    // This thread may have closed the channel, or claimed the last message, in a call that was cut short before it closed
+    // the queue.
+    if (isOverAt(scene, sends)) {
+      scene.call(t, 'finishClose', endsOf(scene).f, endsOf(scene).m);
+      return ENDS;
+    }
     if (!polls) return queue.begin(scene, t, answer);
     scene.call(t, 'pollFor', at(scene));
     return POLLED;
@@ -354,21 +496,32 @@ function transfer(sends: boolean, { n = 1, timed = false, polls = false, word = 
     return WENT;
   };
   const steps: Step[] = [];
-  steps[BEGIN] = word ? goesByWord : n > 1 ? queue.begin : tries;
-  steps[TRIED] = (scene, t, answer) => (answer === REFUSED ? waits(scene, t, answer) : use(scene, t, answer));
+  const begin: Step = word ? goesByWord : n > 1 ? queue.begin : tries;
+  steps[BEGIN] = n > 1 ? orMends(begin) : begin;
+  steps[TRIED] = (scene, t, answer) => {
+    if (answer === CUT_SHORT) return mends(scene, t, answer);
+    if (answer === ANSWER_CLOSED) return orMends(use)(scene, t, answer);
+    return answer === REFUSED ? waits(scene, t, answer) : use(scene, t, answer);
+  };
+  const mending = mendingSteps(MENDS, at, of, sends, (scene, t, answer) => (n > 1 ? begin : tries)(scene, t, answer));
+  mending.forEach((step, i) => {
+    steps[MENDS + i] = step;
+  });
+  steps[ENDS] = queue.begin;
   steps[LOOKED] = (scene, t) => {
     const from = scene.word(recordAt(scene, of(scene, t)) + TOOK);
     return uses(scene, t, placeOf(scene, endsOf(scene), from));
   };
   steps[POLLED] = (scene, t, answer) => (answer === 0 ? queue.begin : tries)(scene, t, answer);
   steps[WENT] = (scene, t, answer) => {
-    if (answer === REFUSED || answer === ANSWER_CLOSED) return tries(scene, t, answer);
+    if (answer === REFUSED || answer === ANSWER_CLOSED || answer === CUT_SHORT) return tries(scene, t, answer);
     const isHole = answer >= HOLE_MORE;
     if (sends) scene.set(t, BEGUN, scene.get(t, BEGUN) + 1);
     else if (!isHole) {
       const number = numberAt(scene, wordOf(scene, t));
       inOrder(scene, t, number);
-      received(scene, t, number);
+      if (answer === ADMITTED) received(scene, t, number);
+      else scene.set(t, READS, number + 1);
     }
     const then = isHole ? PASSED + AGAIN : PASSED;
     return (steps[then] as Step)(scene, t, isHole ? answer - HOLE_MORE : answer);
@@ -377,13 +530,20 @@ function transfer(sends: boolean, { n = 1, timed = false, polls = false, word = 
     steps[IN_LINE + i] = step;
   });
   steps[CLAIMED] = use;
+  const hands: Step = (scene, t) => {
+    scene.set(t, PHASE, 0);
+    if (sends) allSent(scene, t);
+    else handed(scene, t);
+    return OVER;
+  };
+  steps[DECODED] = hands;
   for (const more of [0, AGAIN]) {
     const over: Step = (scene, t, answer) => {
       if (more > 0) return tries(scene, t, answer);
-      scene.set(t, PHASE, 0);
-      if (sends) allSent(scene, t);
-      else freed(scene, t);
-      return OVER;
+      if (sends || scene.get(t, READS) === 0 || !mayStop(scene)) return hands(scene, t, answer);
+      // The thread may stop while it decodes.
+      scene.call(t, 'isDisposed', at(scene));
+      return DECODED;
     };
     const tell: Step = (scene, t, answer) => {
       if (sends || !hasEnded(scene)) return over(scene, t, answer);
@@ -431,34 +591,39 @@ const leave = (): Op =>
     (scene) => (isClosed(scene, endsOf(scene)) ? ['finishClose', endsOf(scene).f, endsOf(scene).m] : undefined),
   );
 
-const ops = byLetters({
-  S: () => transfer(true),
-  s: () => transfer(true, { timed: true }),
-  N: () => transfer(true, { word: true }),
-  P: () => transfer(true, { polls: true }),
-  M: () => transfer(true, { n: 2 }),
-  R: () => transfer(false),
-  r: () => transfer(false, { timed: true }),
-  n: () => transfer(false, { word: true }),
-  Q: () => transfer(false, { polls: true }),
-  B: drain,
-  C: () => closeEnds(endsOf, 'close', 2),
-  L: leave,
-  U: () =>
-    call(
-      'takeUntold',
-      (scene) => [endsOf(scene).f],
-      (lost, scene, t) => scene.set(t, TOLD_OF, scene.get(t, TOLD_OF) + lost),
-    ),
-  A: () =>
-    call(
-      'agree',
-      (scene, t) => [endsOf(scene).f, t + 1],
-      (codec, scene, t) => scene.set(t, CODEC, codec),
-    ),
-  D: () => disposeEnds(endsOf),
-  X: supervise,
-});
+const ops = byLetters(
+  {
+    S: () => transfer(true),
+    s: () => transfer(true, { timed: true }),
+    N: () => transfer(true, { word: true }),
+    P: () => transfer(true, { polls: true }),
+    M: () => transfer(true, { n: 2 }),
+    R: () => transfer(false),
+    r: () => transfer(false, { timed: true }),
+    n: () => transfer(false, { word: true }),
+    Q: () => transfer(false, { polls: true }),
+    B: drain,
+    C: () => closeEnds(endsOf, 'close', 2),
+    L: leave,
+    U: () =>
+      call(
+        'takeUntold',
+        (scene) => [endsOf(scene).f],
+        (lost, scene, t) => scene.set(t, TOLD_OF, scene.get(t, TOLD_OF) + lost),
+      ),
+    A: () =>
+      call(
+        'agree',
+        (scene, t) => [endsOf(scene).f, t + 1],
+        (codec, scene, t) => scene.set(t, CODEC, codec),
+      ),
+    D: () => disposeEnds(endsOf),
+    X: supervise,
+    T: turn,
+    E: () => call('unregister', () => []),
+  },
+  mayBeCut,
+);
 
 interface Filled extends More {
   /** How many messages are in the channel at the start. */
@@ -485,7 +650,7 @@ function model(
   return modelOf(
     'channel',
     program,
-    { ...more, capacity, told },
+    { ...more, capacity, told, cuts: program.split('!').length - 1 },
     {
       ops,
       objects: 2,
@@ -499,7 +664,7 @@ function model(
         const owners = ownersOf(scene, address);
         return owners.length === 1 && owners[0] === t;
       },
-      end: (scene) => checkChannel(scene, more.deaths === undefined && program.includes('C')),
+      end: (scene) => checkChannel(scene, more.deaths === undefined && /C(?!!)/.test(program)),
     },
   );
 }
@@ -563,6 +728,55 @@ export const models: readonly Model[] = [
   model('S S | R | X C', { deaths: 1, mortal: [0] }),
   model('S S | R | X C', { deaths: 1, mortal: [1] }),
   model('S S | B | X C R R', { deaths: 1, mortal: [1], capacity: 2 }),
+  // A receiver that dies while it decodes.
+  model('R | X C', { deaths: 1, mortal: [0], filled: 1 }),
+  model('B | X C', { deaths: 1, mortal: [0], filled: 2, capacity: 2 }),
+  model('n | X C', { deaths: 1, mortal: [0], filled: 1 }),
+  model('S C | n n | X', { deaths: 1, mortal: [1], mayWait: true }),
+  model('S S C | n n | X', { deaths: 1, mortal: [1], mayWait: true, capacity: 2 }),
+  model('R | R | X C', { deaths: 1, mortal: [0], filled: 2, capacity: 2 }),
+  model('R | R | X C', { deaths: 2, mortal: [0, 1], filled: 2, capacity: 2 }),
+  // An exception cuts a call short, and the thread makes another call.
+  model('S! S C T | R R'),
+  model('S! S C T | R R', { capacity: 2 }),
+  model('N! N C T | n n'),
+  model('M! M C T | R R R', { capacity: 2 }),
+  model('S S C | R! R R T'),
+  model('S S C | R! R R T', { capacity: 2 }),
+  model('S S C | n! n n T'),
+  model('S S C | B! R R T', { capacity: 2 }),
+  // It makes none, and returns to its event loop.
+  model('S! T | S C | R R', { long: true }),
+  model('S! T C | R'),
+  model('R! T | B S', { filled: 1 }),
+  model('N! T C | n'),
+  model('n! T | B S', { filled: 1 }),
+  model('B! T | B S', { filled: 2, capacity: 2 }),
+  // The cut comes beside the close, or the end, or a place that is passed on out of turn.
+  model('R! T | C', { filled: 1 }),
+  model('R! R T | C', { filled: 1 }),
+  model('R! T | R | C', { filled: 1 }),
+  model('S! T | C | R'),
+  model('S! T | S', { capacity: 2 }),
+  model('S! S T | S T', { capacity: 4 }),
+  model('R! T | R T', { filled: 2, capacity: 2 }),
+  model('R! R T | R T', { filled: 3, capacity: 4 }),
+  // The close is cut short.
+  model('C! T | S R', { filled: 1, mayWait: true }),
+  model('S C! S T | R R', { mayWait: true }),
+  model('R! C T | S', { filled: 1 }),
+  // The microtask is cut short, too.
+  model('S! T! T C | R'),
+  model('R! T! T | B S', { filled: 1 }),
+  model('S! S! S C T | R R', { long: true }),
+  // The thread ends, or dies, after the cut.
+  model('S! E | S C | R R', { long: true }),
+  model('R! E | B S', { filled: 1 }),
+  model('n! E | B S', { filled: 1 }),
+  model('B! E | B S', { filled: 2, capacity: 2 }),
+  model('S! S | R | X C', { deaths: 1, mortal: [0], long: true }),
+  model('R! R | S S | X C', { deaths: 1, mortal: [0], filled: 1, long: true }),
+  model('R! T | B S | X C', { deaths: 1, mortal: [0], filled: 1 }),
   // Two deaths.
   model('S | R | X', { deaths: 2, mortal: [0, 1], mayWait: true }),
   model('S | S | X C R R', { deaths: 2, mortal: [0, 1], capacity: 2 }),
@@ -614,6 +828,8 @@ export const sections: readonly Section[] = [
   },
   { name: 'R14, claim', fn: 'channel/claim', from: { kind: RMW, word: NEXT }, to: [E_HELD] },
   { name: 'R15, pass', fn: 'channel/pass', from: { kind: CMPXCHG, word: DONE }, to: [GRANT] },
+  { name: 'R17, pass', fn: 'channel/pass', from: { kind: STORE, word: MARK, bytes: 8 }, to: [UNREAD] },
+  { name: 'R17, abandon', fn: 'channel/abandon', from: { kind: STORE, word: LENGTH }, to: [UNTOLD, TOLD_TO] },
   { name: 'R15, passOn', fn: 'channel/passOn', from: { kind: CMPXCHG, word: DONE }, to: [GRANT] },
   {
     name: 'R15, passForDead, reaping/cleanUp',
@@ -625,6 +841,12 @@ export const sections: readonly Section[] = [
     name: 'R17, passForDead, reaping/cleanUp',
     fn: 'reaping/cleanUp',
     from: { kind: STORE, word: LENGTH },
+    to: [UNTOLD],
+  },
+  {
+    name: 'R20, passForDead, reaping/cleanUp',
+    fn: 'reaping/cleanUp',
+    from: { kind: STORE, word: TOOK_COUNT, bytes: 8 },
     to: [UNTOLD],
   },
   { name: 'R16, close', fn: 'ends/close', from: { kind: RMW, word: NEXT }, to: [END], returns: 'closed already' },

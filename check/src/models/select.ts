@@ -172,7 +172,8 @@ function select(cases: readonly Case[], timed: boolean): Op {
     const { at, counted } = queueOf(scene, t, caseOf(i));
     // A hole is no message: the case stands in line again.
     if (!use(scene, t, caseOf(i))) scene.set(t, CHOSEN, 0);
-    scene.call(t, 'pass', at, counted);
+    // What is unread is a matter of the models in channel.ts.
+    scene.call(t, 'pass', at, counted, 0);
     return PASSED + i;
   };
   const happened = (scene: Scene, t: number, i: number): number => {

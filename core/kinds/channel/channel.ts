@@ -17,7 +17,7 @@
  *               4. F.done from i to i + 1, and M.grant += 1: a receiver is admitted                      R15
  *                  another sender before i is not ready yet? Then mark the place with i + 1
  *               5. go on while the next place is marked                                                  D15
- *     receive   the same from the other side: a permit of M, M.next, read, M.done, F.grant += 1; the mark is ~(i + 1)
+ *     receive   the same from the other side: a permit of M, M.next, copy, M.done, F.grant += 1; the mark is ~(i + 1)
  *
  * Both ends are one code: `o` is the end of the calling thread, and the peer is the other end. Each end is the queue of
  * a robust semaphore (queue/tickets.ts). So all waiting is that of a semaphore: the order, promises, time-outs, deaths.
@@ -40,11 +40,22 @@
  * R14: from the add on next to the words of the attachment, which say what the thread has claimed (E_TOOK), and that it
  * holds the permit no more (E_HELD). For a thread that did not wait, R14 begins at the exchange on ticket. So at any
  * time a reaper knows whether a dead thread has a permit or a place.
- * R15: from the exchange on done to the add on the peer's grant. R16: from the sign in next to end. R17 is in ends.ts: a
- * hole, or the freed place of a dead receiver, is marked and counted in one step.
+ * R15: from the exchange on done to the add on the peer's grant. R16: from the sign in next to end. R17: a place is
+ * marked and counted in one step. In ends.ts, a hole or the freed place of a dead receiver counts; in pass, a message
+ * that is unread.
  *
- * An exception may end a pass between two of its steps (an exhausted stack). The next pass of any thread goes on from
- * done, whichever place it passes itself, and the core ends the release that was pending.
+ * Unread: a receiver copies messages, frees their places, and only then decodes the copies, so no slow codec keeps others
+ * waiting. In the step that frees a place (R15, R17), the message becomes one of those that the attachment calls unread
+ * (E_UNREAD). JavaScript takes it off when the call has decoded all of its messages and is about to return. So a message
+ * counts at any time as one that lies in a claimed place, or as unread, or as received. If the thread dies, the reaper
+ * counts the first two as lost.
+ *
+ * Cut calls: an exception may end a call of a thread that survives it (an exhausted stack, the timeout of node:vm).
+ * E_TOOK_COUNT is not 0 from the claim to the end of the pass, and E_HELD is not 0 from the permit to the claim. So a
+ * thread that would claim, and finds one of them not 0, knows that its last call was cut short: it is answered CUT_SHORT.
+ * abandon then does what the reaper would do for the places, and the caller gives the permits back. If the thread makes no
+ * such call, a microtask does it (src/channel/endpoint.ts). What the cut call has marked, the next pass of any thread
+ * passes on, too; and the core ends the release that was pending.
  *
  * Marks: done passes a place at most once in each lap, and a mark says 63 bits of the index. So the mark of an earlier
  * lap is never mistaken, and nobody clears marks.
@@ -59,25 +70,27 @@
  * endSending in ends.ts).
  *
  * Deaths: passForDead in ends.ts. The attachment of the dead thread says what the thread has claimed. The reaper
- * compares this with done and the marks.
+ * compares this with done and the marks. R20 is there, too: what was unread counts as lost.
  *
  * Sources: Vyukov's bounded queue has a number in each place too. Two semaphores and a ring: Dijkstra, Cooperating
  * Sequential Processes (1965). That a channel counts its messages at close is this library's own.
  */
-import { ADMITTED, ANSWER_CLOSED, INTERRUPTED, MORE, NEWS, REFUSED } from '../../answers';
+import { ADMITTED, ANSWER_CLOSED, CUT_SHORT, INTERRUPTED, MORE, NEWS, REFUSED } from '../../answers';
 import { recordOf } from '../../arena/attachments';
 import { CLOSED_BELOW, E_HELD, GRANT, O_KIND, TICKET } from '../../arena/words';
 import { pause } from '../../queue/pause';
 import { beginLateRelease, beginRelease, grantBefore, grantLate, NOTHING, pendingCall } from '../../queue/pending-call';
 import { pollsOf, pollsPaid, pollsWereVain } from '../../queue/polling';
 import { release } from '../../queue/tickets';
-import { endSending } from './ends';
+import { endSending, giveUp } from './ends';
 import { markOf, peerOf, placeAt } from './places';
 import {
   E_SENDERS,
   E_TOOK,
   E_TOOK_COUNT,
+  E_UNREAD,
   E_WORD,
+  HOLE,
   HOLE_MORE,
   P_CODEC,
   P_DATA,
@@ -104,14 +117,18 @@ export let given: i32 = 0;
 
 /**
  * Claims up to `most` places without waiting, for a thread with this attachment. Returns the address of the first. The
- * attachment says how many there are. Returns REFUSED if none can be had now, or ANSWER_CLOSED. Calls nothing.
+ * attachment says how many there are. Returns REFUSED if none can be had now, or ANSWER_CLOSED. Returns CUT_SHORT if an
+ * exception has ended an earlier call of the thread: abandon must follow. Calls nothing.
  */
 export function tryClaim(o: usize, attachment: i32, most: i32): i32 {
   const e = recordOf(attachment);
   while (true) {
     const ticket = atomic.load<i64>(o, TICKET);
     const n = min(atomic.load<i64>(o, GRANT) - ticket, most as i64);
-    if (n <= 0) return n < CLOSED_BELOW ? ANSWER_CLOSED : REFUSED;
+    // In this order: after the thread has let go of the channel, the attachment may be that of another thread.
+    if (n < CLOSED_BELOW) return ANSWER_CLOSED;
+    if ((load<i32>(e, E_TOOK_COUNT) | load<i32>(e, E_HELD)) !== 0) return CUT_SHORT;
+    if (n <= 0) return REFUSED;
     if (atomic.cmpxchg<i64>(o, ticket, ticket + n, TICKET) !== ticket) continue;
     // R14 begins
     const i = atomic.add<i64>(o, n, P_NEXT); // D16 write
@@ -125,6 +142,7 @@ export function tryClaim(o: usize, attachment: i32, most: i32): i32 {
 /** Does the same for n places, whose permits the queue has given to the thread. Never returns REFUSED. */
 export function claim(o: usize, attachment: i32, n: i32): i32 {
   const e = recordOf(attachment);
+  if (load<i32>(e, E_TOOK_COUNT) !== 0) return CUT_SHORT;
   const held = atomic.load<i64>(e, E_HELD) - (n as i64);
   const i = atomic.add<i64>(o, n as i64, P_NEXT); // R14 begins. D16 write
   if (i >= 0) {
@@ -136,27 +154,62 @@ export function claim(o: usize, attachment: i32, n: i32): i32 {
 }
 
 /**
- * Passes the places that the thread claimed last to the other end. Returns ADMITTED; or MORE or INTERRUPTED: then
+ * Passes the places that the thread claimed last to the other end. A receiver says whether their messages are `unread`
+ * from now on: it has copied them, and has not handed them to the program. Returns ADMITTED; or MORE or INTERRUPTED: then
  * finishRelease of the peer must follow, with `given`. Returns NEWS if nothing is to follow, but the end has something
  * to tell: a death, or that the channel is closed.
  */
-export function pass(o: usize, attachment: i32): i32 {
+export function pass(o: usize, attachment: i32, unread: bool): i32 {
   const e = recordOf(attachment);
   const i = load<i64>(e, E_TOOK);
   const next = i + (load<i32>(e, E_TOOK_COUNT) as i64);
   const peer = peerOf(o);
+  let messages = 0;
+  if (unread) for (let k = i; k < next; k++) messages += isMessage(placeAt(o, k)) as i32;
   let answer = ADMITTED;
   if (atomic.cmpxchg<i64>(o, i, next, P_DONE) === i) {
     // R15 begins
+    if (unread) store<i32>(e, load<i32>(e, E_UNREAD) + messages, E_UNREAD);
     given = (next - i) as i32;
     answer = release(peer, given); // R15 ends
     if (atomic.load<i64>(o, P_NEXT) !== next) answer = passOn(o, peer, answer); // D15 read
   } else {
-    for (let k = i; k < next; k++) atomic.store<i64>(placeAt(o, k), markOf(kindOf(o), k), PLACE_MARK); // D15 write
+    for (let k = i; k < next; k++) {
+      const p = placeAt(o, k);
+      // A sender has its E_SENDERS there, which stays as it is.
+      const count = load<i32>(e, E_UNREAD) + ((unread && isMessage(p)) as i32);
+      atomic.store<i64>(p, markOf(kindOf(o), k), PLACE_MARK); // R17 begins. D15 write
+      store<i32>(e, count, E_UNREAD); // R17 ends
+    }
     answer = passOn(o, peer, ADMITTED);
   }
+  return passed(o, e, answer);
+}
+
+function isMessage(p: usize): bool {
+  return load<i32>(p, PLACE_LENGTH) !== HOLE;
+}
+
+/** The thread has claimed nothing any more. */
+function passed(o: usize, e: usize, answer: i32): i32 {
+  store<i32>(e, 0, E_TOOK_COUNT);
   if (answer === ADMITTED && (atomic.load<i32>(o, P_UNTOLD) | atomic.load<i32>(o, P_END)) !== 0) return NEWS; // D16 read
   return answer;
+}
+
+/**
+ * Passes on what the thread has claimed and will not use, because an exception has cut its call short, or its program has
+ * dropped a place. A sender leaves holes, and what a receiver has not used counts as lost. The answers are those of pass.
+ * May be called again: it may be cut short, too.
+ */
+export function abandon(o: usize, attachment: i32): i32 {
+  const e = recordOf(attachment);
+  const peer = peerOf(o);
+  const kind = kindOf(o);
+  let i = load<i64>(e, E_TOOK);
+  // No thread has died, so nobody is told.
+  for (let n = load<i32>(e, E_TOOK_COUNT); n > 0; n--, i++) giveUp(o, peer, kind, i, P_TOLD - P_UNTOLD);
+  return passed(o, e, passOn(o, peer, ADMITTED));
 }
 
 /**
@@ -188,16 +241,23 @@ export function sendWord(f: usize, attachment: i32): i32 {
   if ((p & LINE_MASK) !== 0) return p;
   store<i32>(p, 8, PLACE_LENGTH);
   store<i64>(p, load<i64>(recordOf(attachment), E_WORD), PLACE_HEAD);
-  return pass(f, attachment);
+  return pass(f, attachment, false);
 }
 
-/** Receives 8 bytes into E_WORD, without waiting. Returns the same as sendWord; HOLE_MORE more if it meets a hole. */
+/**
+ * Receives 8 bytes into E_WORD, without waiting. Returns the same as sendWord; HOLE_MORE more if it meets a hole. If it
+ * answers more than ADMITTED and there was no hole, the message is unread until the caller takes it off.
+ */
 export function takeWord(m: usize, attachment: i32): i32 {
   const p = tryClaim(m, attachment, 1);
   if ((p & LINE_MASK) !== 0) return p;
-  store<i64>(recordOf(attachment), load<i64>(p, PLACE_HEAD), E_WORD);
-  const more = load<i32>(p, PLACE_LENGTH) < 0 ? HOLE_MORE : 0;
-  return pass(m, attachment) + more;
+  const e = recordOf(attachment);
+  store<i64>(e, load<i64>(p, PLACE_HEAD), E_WORD);
+  const isHole = !isMessage(p);
+  const answer = pass(m, attachment, true);
+  if (isHole) return answer + HOLE_MORE;
+  if (answer === ADMITTED) store<i32>(e, load<i32>(e, E_UNREAD) - 1, E_UNREAD);
+  return answer;
 }
 
 /**

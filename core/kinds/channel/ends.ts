@@ -10,6 +10,7 @@ import {
   E_SENDERS,
   E_TOOK,
   E_TOOK_COUNT,
+  E_UNREAD,
   HOLE,
   KIND_CHANNEL,
   NEXT_CLOSED,
@@ -53,33 +54,45 @@ export function finishClose(f: usize, m: usize): void {
 }
 
 /**
- * Passes on what a dead thread has claimed at an end of this kind and not passed on. A sender leaves holes. Of a
- * receiver, the messages that it has not used count as lost; a used message has the length of a hole. Then does what the
- * thread may have left undone for others: passes on the places that are marked, and closes. The dead thread is attached
- * to the other end, too. May be called again.
+ * Marks place i, which a thread has claimed and will not pass on itself: it is dead, or an exception has cut its call
+ * short. A sender leaves a hole. A message that a receiver has not used counts as lost; a used one has the length of a
+ * hole. `told` is 0 if a thread of the other end is to be told, or the distance to P_TOLD. May be called again.
+ */
+export function giveUp(o: usize, peer: usize, kind: i32, i: i64, told: usize): void {
+  const p = placeAt(o, i);
+  const mark = markOf(kind, i);
+  if (atomic.load<i64>(p, PLACE_MARK) === mark) return; // D15 read
+  // After the mark: once done has passed the place, its next user may overwrite the mark.
+  if (i < atomic.load<i64>(o, P_DONE)) return;
+  const counts = ((kind === KIND_CHANNEL) as i32) | ((atomic.load<i32>(p, PLACE_LENGTH) !== HOLE) as i32);
+  atomic.store<i32>(p, HOLE, PLACE_LENGTH); // R17 begins
+  atomic.store<i64>(p, mark, PLACE_MARK); // D15 write
+  atomic.add<i32>(peer + told, counts, P_UNTOLD); // R17 ends
+}
+
+/**
+ * Passes on what a dead thread has claimed at an end of this kind and not passed on. Counts the messages as lost that a
+ * receiver has passed on and not handed to its program. Then does what the thread may have left undone for others: passes
+ * on the places that are marked, and closes. The dead thread is attached to the other end, too. May be called again.
  */
 export function passForDead(o: usize, peer: usize, kind: i32, e: usize): void {
   let i = atomic.load<i64>(e, E_TOOK);
-  // First comes each place that the thread has claimed, then each that others have marked.
-  for (let claimed = atomic.load<i32>(e, E_TOOK_COUNT); ; claimed--, i++) {
-    if (claimed <= 0) i = atomic.load<i64>(o, P_DONE); // D15 read
-    const p = placeAt(o, i);
-    const mark = markOf(kind, i);
-    if (atomic.load<i64>(p, PLACE_MARK) !== mark) {
-      // D15 read
-      if (claimed <= 0) break;
-      // After the mark: once done has passed the place, its next user may overwrite the mark.
-      if (i < atomic.load<i64>(o, P_DONE)) continue;
-      const counts = ((kind === KIND_CHANNEL) as i32) | ((atomic.load<i32>(p, PLACE_LENGTH) !== HOLE) as i32);
-      atomic.store<i32>(p, HOLE, PLACE_LENGTH); // R17 begins
-      atomic.store<i64>(p, mark, PLACE_MARK);
-      atomic.add<i32>(peer, counts, P_UNTOLD); // R17 ends
-    } else if (claimed <= 0) {
-      if (atomic.cmpxchg<i64>(o, i, i + 1, P_DONE) !== i) continue; // R15 begins
-      wakeDue(peer, atomic.add<i64>(peer, 1, GRANT), 1); // R15 ends
+  for (let claimed = atomic.load<i32>(e, E_TOOK_COUNT); claimed > 0; claimed--, i++) giveUp(o, peer, kind, i, 0);
+  while (true) {
+    i = atomic.load<i64>(o, P_DONE); // D15 read
+    if (atomic.load<i64>(placeAt(o, i), PLACE_MARK) !== markOf(kind, i)) break; // D15 read
+    if (atomic.cmpxchg<i64>(o, i, i + 1, P_DONE) !== i) continue; // R15 begins
+    wakeDue(peer, atomic.add<i64>(peer, 1, GRANT), 1); // R15 ends
+  }
+  if ((kind & 1) === 0) {
+    const senders = atomic.load<i32>(e, E_SENDERS);
+    if (senders !== 0) endSending(o, peer, e, 0, senders);
+  } else {
+    const unread = atomic.load<i32>(e, E_UNREAD);
+    if (unread !== 0) {
+      atomic.store<i64>(e, 0, E_TOOK_COUNT); // R20 begins. This clears E_UNREAD, too
+      atomic.add<i32>(peer, unread, P_UNTOLD); // R20 ends
     }
   }
-  const senders = atomic.load<i32>(e, E_SENDERS);
-  if (senders !== 0) endSending(o, peer, e, 0, senders);
   if (atomic.load<i64>(o, P_NEXT) < 0) finishClose(o, peer);
 }

@@ -10,9 +10,11 @@
  * | next, of a receiver | tryClaim, claim, with a permit          | add n: the messages from the old value on     |
  * | done                | pass, passOn; the reaper                | cmpxchg i -> i+n, with n permits (R15)        |
  * | end                 | close, the first                        | store (R16)                                   |
- * | untold              | the reaper                              | add 1 (R17)                                   |
+ * | untold              | the reaper                              | add 1 (R17), add what was unread (R20)        |
  * |                     | takeUntold                              | exchange for 0                                |
- * | told                | takeUntold; a Place that is dropped     | add (src/channel/place.ts adds 1)             |
+ * | told                | takeUntold; abandon                     | add                                           |
+ * |                     | a microtask, for what was unread in a   | add (src/channel/endpoint.ts)                 |
+ * |                     | call that was cut short                 |                                               |
  * | codec               | agree                                   | cmpxchg 0 -> hash                             |
  * | senders             | the maker before link                   | store                                         |
  * |                     | endSending                              | sub n (R18)                                   |
@@ -52,10 +54,11 @@ export const P_END: usize = 84; // i32, in the place of O_ADDED: of the receivin
 // | mark   | any -> i + 1      | the sender that passes message i out of turn, or its reaper, store                    |
 // |        | any -> ~(i + 1)   | the receiver that frees the place of message i out of turn, or its reaper, store      |
 // | length | any               | the sender of the message, plain store; its reaper: HOLE, store                       |
+// |        | any -> HOLE       | a receiver that has used the message in its place, plain store                        |
 export const PLACE_MARK: usize = 0; // i64
 export const PLACE_LENGTH: usize = 8; // i32: bytes of the message, or HOLE
 export const PLACE_HEAD: usize = 16;
-/** The length of a message that a dead sender has not finished, or that a receiver of several has used. */
+/** The length of a message that its sender has not finished, or that a receiver has used in its place. */
 export const HOLE: i32 = -1;
 
 /** How many places a watch has. */
@@ -64,10 +67,15 @@ export const PLACES: i32 = 4;
 // --- Attachment, of a thread to one of the ends -----------------------------------------------------------------
 /** i64: the first of the places that the thread claimed last. It is never cleared. */
 export const E_TOOK: usize = 8;
-/** i32: how many places it claimed then; 0 if it has never claimed one. */
+/** i32: how many places it claimed then; 0 if it has passed them on. */
 export const E_TOOK_COUNT: usize = 32;
-/** i32: as how many of the senders it counts that are to leave. */
+/** i32, of the sending end: as how many of the senders it counts that are to leave. */
 export const E_SENDERS: usize = 36;
+/**
+ * i32, of the receiving end, in the place of E_SENDERS: how many messages the thread has copied out of places that it has
+ * passed on, and has not handed to the program yet. They may be decoded just now, by code of the user.
+ */
+export const E_UNREAD: usize = 36;
 /** i64: the 8 bytes that sendWord sends, or that takeWord has received. */
 export const E_WORD: usize = 48;
 /** i32: the index of the element of the same thread's attachment to the other end. */

@@ -179,6 +179,7 @@ export interface More {
   readonly spin?: number;
   readonly deaths?: number;
   readonly mortal?: readonly number[];
+  readonly cuts?: number;
   readonly mayWait?: boolean;
   readonly long?: boolean;
   readonly preemptions?: number;
@@ -197,7 +198,7 @@ interface Stage {
 }
 
 export function modelOf(kind: string, program: string, more: More & { told?: string[] }, stage: Stage): Model {
-  const { capacity, spin = 0, deaths = 0, mortal, mayWait = false, long = false, preemptions } = more;
+  const { capacity, spin = 0, deaths = 0, mortal, cuts = 0, mayWait = false, long = false, preemptions } = more;
   const { ops, objects, ends, leaves = mayWait, make, plain, end } = stage;
   const parts = partsOf(program);
   const told = [
@@ -212,6 +213,7 @@ export function modelOf(kind: string, program: string, more: More & { told?: str
     arena: { buckets: 1, elements: ends * parts.length, objects, attached: parts.length },
     deaths,
     ...(mortal && { mortal }),
+    ...(cuts > 0 && { cuts }),
     ...(preemptions !== undefined && { preemptions }),
     mayWait,
     leaves,
@@ -222,12 +224,12 @@ export function modelOf(kind: string, program: string, more: More & { told?: str
   };
 }
 
-/** The ops of a program whose words are letters. */
+/** The ops of a program whose words are letters. A ! behind a letter says that an exception may cut the op short. */
 export const byLetters =
-  (ops: Readonly<Record<string, () => Op>>) =>
+  (ops: Readonly<Record<string, () => Op>>, mayBeCut: (op: Op) => Op = (op) => op) =>
   (part: string): Op[] =>
-    [...part.replaceAll(' ', '')].map((letter) => {
+    [...part.replaceAll(' ', '').matchAll(/(.)(!?)/g)].map(([, letter = '', cut]) => {
       const op = ops[letter];
       if (op === undefined) throw new Error(`a program has no ${letter}`);
-      return op();
+      return cut === '!' ? mayBeCut(op()) : op();
     });

@@ -3,7 +3,7 @@
  * and reads them there, and counts them at the end.
  */
 import { Violation } from '../../engine/search/violation.js';
-import { constant } from '../../scene/layout.js';
+import { constant, E_HELD } from '../../scene/layout.js';
 import type { Scene } from '../../scene/scene.js';
 import { PROMISES } from '../../scene/words.js';
 import { type Ends, makeEnds, PLACE, recordAt } from './endpoints.js';
@@ -16,6 +16,7 @@ const HEAD = constant('PLACE_HEAD');
 const HOLE = constant('HOLE');
 export const TOOK = constant('E_TOOK');
 export const TOOK_COUNT = constant('E_TOOK_COUNT');
+export const UNREAD = constant('E_UNREAD');
 const E_SENDERS = constant('E_SENDERS');
 /** The two words that `sendWord` sends, or that `takeWord` has received. */
 export const WORD = constant('E_WORD');
@@ -26,8 +27,12 @@ export const BEGUN = PROMISES;
 export const SENT = PROMISES + 1;
 /** The messages, as bits, that the thread has received: a word for each sender. */
 export const RECEIVED = PROMISES + 2;
+/** The messages, as bits, whose sending an exception has cut short: they may have been sent. */
+const CUT = PROMISES + 6;
 /** The first word behind them. */
-export const FREE = PROMISES + 6;
+export const FREE = PROMISES + 7;
+
+const bits = (n: number): number => n.toString(2).replaceAll('0', '').length;
 
 /** The bytes of a message. */
 const BYTES = 8;
@@ -62,8 +67,17 @@ export function writeMessage(scene: Scene, t: number, place: number): void {
 /** A message: its number, and the complement of this number. */
 export const messageOf = (t: number, k: number): readonly [number, number] => [8 * t + k, ~(8 * t + k)];
 
-/** All messages whose sending the thread has begun are sent. */
-export const allSent = (scene: Scene, t: number): void => scene.set(t, SENT, (1 << scene.get(t, BEGUN)) - 1);
+/** All messages whose sending the thread has begun are sent, but for those whose sending was cut short. */
+export const allSent = (scene: Scene, t: number): void =>
+  scene.set(t, SENT, ((1 << scene.get(t, BEGUN)) - 1) & ~scene.get(t, CUT));
+
+/** An exception has cut a call of the thread short. The messages that it has begun to send may have been sent. */
+export const sendingIsCut = (scene: Scene, t: number): void =>
+  scene.set(t, CUT, ((1 << scene.get(t, BEGUN)) - 1) & ~scene.get(t, SENT));
+
+/** How many messages may have been sent, though their `send` has not returned. */
+export const perhapsSent = (scene: Scene): number =>
+  scene.threadNumbers.reduce((sum, t) => sum + scene.get(t, BEGUN) - bits(scene.get(t, SENT)), 0);
 
 /** Returns the number of the message at a place, or undefined for a hole. */
 export function readMessage(scene: Scene, place: number): number | undefined {
@@ -90,8 +104,6 @@ export function received(scene: Scene, t: number, number: number): void {
 const receivedOf = (scene: Scene, sender: number): number =>
   scene.threadNumbers.reduce((all, t) => all | scene.get(t, RECEIVED + sender), 0);
 
-const bits = (n: number): number => n.toString(2).replaceAll('0', '').length;
-
 /** How many messages were sent and not received. */
 export const notReceived = (scene: Scene): number =>
   scene.threadNumbers.reduce((sum, t) => sum + bits(scene.get(t, SENT) & ~receivedOf(scene, t)), 0);
@@ -111,5 +123,5 @@ export function inside(scene: Scene, channel: Channel): number {
 export const isOwnRecord = (scene: Scene, t: number, { ofF, ofM }: Ends, address: number): boolean =>
   [ofF[t], ofM[t]].some((attachment) => {
     const record = recordAt(scene, attachment as number);
-    return [TOOK, TOOK_COUNT, E_SENDERS, WORD].some((offset) => address === record + offset);
+    return [TOOK, TOOK_COUNT, E_SENDERS, UNREAD, E_HELD, WORD].some((offset) => address === record + offset);
   });

@@ -1,0 +1,166 @@
+/**
+ * An exception ends a call of a channel midway, and the thread survives it: the `timeout` of node:vm passes, or the stack
+ * is exhausted. The channel goes on, at once for the thread itself. No message comes twice, and what the cut call has
+ * lost is counted.
+ */
+import { runInThisContext } from 'node:vm';
+import { Arena } from 'taketurns';
+import { Channel, type Codec, type Message, number, type Place, receiving, select, sending } from 'taketurns/channel';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { nearTheEnd } from '../support/stack.js';
+import { turn } from '../support/until.js';
+
+const CAPACITY = 4;
+
+/** What the calls have come to. The program notes a message after the call that has sent or received it. */
+interface Notes {
+  readonly c: Channel<number>;
+  next: number;
+  sent: number[];
+  got: number[];
+  readonly promises: Promise<unknown>[];
+  place: Place | undefined;
+  message: Message | undefined;
+  readonly receives: () => number;
+  readonly sends: (value: number) => void;
+  /** A promise whose work is cut short rejects. */
+  readonly ignores: () => void;
+}
+
+/** A codec that runs code of the user. */
+const user: Codec<number> = {
+  name: 'user',
+  encode(value, { f64 }) {
+    f64[0] = value;
+    return 8;
+  },
+  decode: ({ f64 }) => f64[0] as number,
+};
+
+/** One round of calls, as the text of a function of `x`. */
+const rounds: Record<string, readonly [codec: Codec<number>, text: string]> = {
+  'send, receive': [number, 'const k = x.next++; x.c.send(k); x.sent.push(k); x.got.push(x.c.receive());'],
+  'send, receive by a codec': [user, 'const k = x.next++; x.c.send(k); x.sent.push(k); x.got.push(x.c.receive());'],
+  'trySend, tryReceive': [
+    user,
+    'const k = x.next++; if (x.c.trySend(k)) x.sent.push(k); const r = x.c.tryReceive(); if (r) x.got.push(r.value);',
+  ],
+  'sendMany, receiveMany': [
+    user,
+    'const k = x.next; x.next += 3; x.c.sendMany([k, k + 1, k + 2]); x.sent.push(k, k + 1, k + 2); x.got.push(...x.c.receiveMany(4));',
+  ],
+  'reserve, take': [
+    number,
+    `const k = x.next++; x.place = x.c.reserve(); new DataView(x.place.bytes.buffer, x.place.bytes.byteOffset).setFloat64(0, k, true);
+     x.place.commit(8); x.place = undefined; x.sent.push(k); x.message = x.c.take();
+     const m = new DataView(x.message.bytes.buffer, x.message.bytes.byteOffset).getFloat64(0, true); x.message[Symbol.dispose]();
+     x.message = undefined; x.got.push(m);`,
+  ],
+  select: [user, 'const k = x.next++; x.sends(k); x.sent.push(k); x.got.push(x.receives());'],
+  'sendAsync, receiveAsync': [
+    user,
+    'const k = x.next++; x.promises.push(x.c.sendAsync(k).then(() => x.sent.push(k), x.ignores), x.c.receiveAsync().then((m) => x.got.push(m), x.ignores));',
+  ],
+  'receiveAsync, sendAsync': [
+    user,
+    'const k = x.next++; x.promises.push(x.c.receiveAsync().then((m) => x.got.push(m), x.ignores), x.c.sendAsync(k).then(() => x.sent.push(k), x.ignores));',
+  ],
+};
+/** The most messages that a call of these rounds takes. */
+const MOST = 4;
+
+let arena: Arena;
+beforeEach(() => {
+  arena = new Arena({ objects: 8, threads: 4, waiters: 4096 });
+});
+
+function notesOf(codec: Codec<number>): Notes {
+  const c = new Channel<number>({ codec, capacity: CAPACITY, arena });
+  return {
+    c,
+    next: 0,
+    sent: [],
+    got: [],
+    promises: [],
+    place: undefined,
+    message: undefined,
+    receives: () => select([receiving(c)]).value as number,
+    sends: (value) => void select([sending(c, value)]),
+    ignores: () => {},
+  };
+}
+
+/** Ends what the program has in hand, takes what is left in the channel, and sends and receives as much as it has room for. */
+async function check(x: Notes, turnsFirst: boolean): Promise<void> {
+  const { c } = x;
+  x.place?.[Symbol.dispose]();
+  x.message?.[Symbol.dispose]();
+  x.place = x.message = undefined;
+  if (turnsFirst || x.promises.length > 0) await turn();
+  const drain = (): void => {
+    for (let r = c.tryReceive(); r !== undefined; r = c.tryReceive()) x.got.push(r.value);
+  };
+  drain();
+  // If a call was cut short that sends, this call leaves a hole in its place, which a receiver passes on.
+  c.trySend(x.next++);
+  drain();
+  // A promise may wait for what the cut call did not send. It gets another message.
+  for (let left = 2 * x.promises.length; left > 0 && c.waiting > 0; left--) {
+    c.trySend(x.next++);
+    await turn();
+    drain();
+  }
+  expect(c.waiting).toBe(0);
+  for (let i = 0; i < CAPACITY; i++) expect(c.trySend(-1 - i)).toBe(true);
+  expect([c.trySend(-9), c.size]).toEqual([false, CAPACITY]);
+  for (let i = 0; i < CAPACITY; i++) expect(c.tryReceive()).toEqual({ value: -1 - i });
+  expect([c.tryReceive(), c.size]).toEqual([undefined, 0]);
+  // What a cut call has left unread counts when the thread has been at its event loop.
+  await turn();
+  const seen = new Set(x.got);
+  expect(x.got.length).toBe(seen.size);
+  const missing = x.sent.filter((k) => !seen.has(k)).length;
+  // A cut may come when a call has returned and the program has not noted its messages yet.
+  expect(missing - c.inspect().lost).toBeLessThanOrEqual(MOST * x.promises.length + MOST);
+  x.promises.length = 0;
+}
+
+describe.each([
+  ['at once', false],
+  ['from its event loop', true],
+])('after a cut call the channel goes on, when the thread uses it %s', (_when, turnsFirst) => {
+  it.each(Object.entries(rounds))('%s, cut by a time-out', async (_name, [codec, text]) => {
+    for (let i = 0; i < 60; i++) {
+      const x = notesOf(codec);
+      Object.assign(globalThis, { x });
+      // Few promises: each stays in the arena until it is settled.
+      const loop = text.includes('Async')
+        ? `for (let i = 0; ; i++) { if (i < 500) { ${text} } }`
+        : `for (;;) { ${text} }`;
+      expect(() => runInThisContext(`{ ${loop} }`, { timeout: 1 + (i % 3) })).toThrow(/timed out/);
+      await check(x, turnsFirst);
+      x.c.dispose();
+    }
+  });
+
+  it.each(Object.entries(rounds))('%s, cut by an exhausted stack', async (_name, [codec, text]) => {
+    const round = runInThisContext(`(x) => { ${text} }`) as (x: Notes) => void;
+    const x = notesOf(codec);
+    // An engine may not compile a function where the stack ends.
+    for (let i = 0; i < 20; i++) {
+      round(x);
+      await check(x, true);
+    }
+    let fails = 0;
+    for (let above = 0, fits = 0; fits < 10; above++) {
+      const isOver = nearTheEnd(above, () => {
+        round(x);
+        return true;
+      });
+      if (isOver === undefined) fails++;
+      else fits++;
+      await check(x, turnsFirst);
+    }
+    expect(fails).toBeGreaterThan(0);
+  });
+});
