@@ -99,11 +99,13 @@ export class Condition extends QueueObject {
   }
 
   async #lockAgain(): Promise<void> {
-    try {
-      await this.#mutex[lock]('lockAsync', undefined);
-    } catch (error) {
-      if (!(error instanceof CancelledError)) throw error;
-      await this.#lockAgain();
+    while (true) {
+      try {
+        await this.#mutex[lock]('lockAsync', undefined);
+        return;
+      } catch (error) {
+        if (!(error instanceof CancelledError)) throw error;
+      }
     }
   }
 
