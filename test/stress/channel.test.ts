@@ -1,6 +1,7 @@
 /**
  * Channels between real threads. test/programs/channel-chaos.mjs kills senders and receivers, and counts every message;
- * watch-chaos.mjs does the same for a watch. Both run for longer by hand. CHAOS_SECONDS and CHAOS_SEED set the length and the seed.
+ * watch-chaos.mjs does the same for a watch. In channel-loops.mjs threads leave their loops. All run for longer by hand.
+ * CHAOS_SECONDS and CHAOS_SEED set the length and the seed.
  */
 import { Worker } from 'node:worker_threads';
 import { Arena } from 'taketurns';
@@ -31,6 +32,16 @@ it('threads that set a watch and read it are killed, and every version is whole 
   timeout: DEADLINE + 1000,
 }, async () => {
   const { code, out, err } = await runProgram('watch-chaos', [seconds, seed], DEADLINE);
+  expect(err).toBe('');
+  expect(JSON.parse(out)).toMatchObject({ failures: [] });
+  expect(code).toBe(0);
+});
+
+it('threads leave their loops by break, return and throws, and each message is received exactly once', {
+  timeout: DEADLINE + 1000,
+}, async () => {
+  const args = ['--minutes', seconds / 60, '--seed', seed];
+  const { code, out, err } = await runProgram('channel-loops', args, DEADLINE);
   expect(err).toBe('');
   expect(JSON.parse(out)).toMatchObject({ failures: [] });
   expect(code).toBe(0);
