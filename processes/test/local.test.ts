@@ -7,6 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { directoryOf } from '../src/local/directory.js';
 import { Folder } from '../src/local/generations.js';
+import { readJournal } from '../src/local/journal.js';
+import type { State } from '../src/local/twin/state.js';
 import { Space } from '../src/space.js';
 import { WHOLE } from './each-server.js';
 import { folder, type Granted, Member, members } from './local-processes.js';
@@ -361,6 +363,27 @@ test.each([
   // The last process, and at most the one before it, whose files the last one had no time to remove.
   const members = readdirSync(join(directory, `${boot}`, `${space}`)).filter((name) => /^[cm]\./.test(name));
   expect(members.length).toBeLessThanOrEqual(2);
+});
+
+test.each([
+  ['close the space', 'await space.close();', 0],
+  ['just end', 'process.exit();', 10],
+])('short processes that %s, one after the other, leave little behind', { timeout: 120_000 }, (_, then, most) => {
+  const directory = folder();
+  const source = `
+    import { Space } from 'taketurns-processes';
+    const space = await Space.local({ space: 'short', directory: ${JSON.stringify(directory)} });
+    await (await space.mutex('m')).runExclusive(() => {});
+    ${then}`;
+  const cwd = fileURLToPath(new URL('..', import.meta.url));
+  for (let i = 0; i < (WHOLE ? 100 : 24); i++) {
+    const args = ['--input-type=module', '--eval', source];
+    const { status, stderr } = spawnSync(process.execPath, args, { cwd, encoding: 'utf8', timeout: 30_000 });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    const files = new Folder(directoryOf('short', directory));
+    expect(files.members().length).toBeLessThanOrEqual(most);
+    expect((readJournal(files, Number.POSITIVE_INFINITY) as State).sessions.size).toBeLessThanOrEqual(most);
+  }
 });
 
 test('a process that holds nothing and waits for nothing ends by itself', () => {

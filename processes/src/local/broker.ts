@@ -41,6 +41,11 @@ const SETTLED = { waits: 20, idle: 250 };
 
 /** A new broker asks at once at most so many members that have no requests, and whose processes have ended. */
 const ASKED_AT_ONCE = 64;
+/**
+ * If a new broker finds more of them than this, it removes them before its process goes on. Otherwise processes that end
+ * at once would leave more and more behind, one after the other.
+ */
+const LEFT_BEHIND = 8;
 
 /** What a broker tells its process. */
 export interface BrokerEvents {
@@ -70,6 +75,8 @@ export class Broker {
   readonly #members: Members;
   /** The calls that wait until the broker is sure of the answer, by their members. */
   readonly #delayed = new Map<string, Delayed[]>();
+  /** The members that have probably ended, until they are reaped. */
+  readonly #ended = new Set<string>();
   readonly #sockets = new Set<Socket>();
   readonly #events: BrokerEvents;
   /** Whether the broker has a thread for itself, which it keeps alive. */
@@ -103,7 +110,8 @@ export class Broker {
       generation = folder.usurp(before, draft);
       if (generation) {
         broker = new Broker(folder, generation, before, server, events, hasThread);
-        broker.#begin();
+        const ended = broker.#begin();
+        if (ended.size > LEFT_BEHIND) await broker.#members.sure(() => ended);
         return broker;
       }
     } catch (error) {
@@ -141,8 +149,11 @@ export class Broker {
     });
   }
 
-  /** Begins to serve: removes what earlier brokers have left, and asks which members live. */
-  #begin(): void {
+  /**
+   * Begins to serve: removes what earlier brokers have left, and asks which members live. Returns those that have
+   * probably ended. They leave this set when their files are removed.
+   */
+  #begin(): ReadonlySet<string> {
     this.#server.on('connection', (socket) => this.#accept(socket));
     this.#folder.clean(this.number);
     const idle = new Set(this.#folder.members());
@@ -160,11 +171,15 @@ export class Broker {
       clock.after(ms, call, this.#hasThread);
     };
     // A broker may itself end soon, so it removes first what the dead have left.
-    const ended = [...idle].filter((member) => hasEnded(pidOf(member))).slice(0, ASKED_AT_ONCE);
-    for (const member of ended) this.#members.ask(member);
+    for (const member of idle) {
+      if (this.#ended.size === ASKED_AT_ONCE) break;
+      if (hasEnded(pidOf(member))) this.#ended.add(member);
+    }
+    for (const member of this.#ended) this.#members.ask(member);
     callAfter(SETTLED.waits, waits);
     callAfter(SETTLED.idle, idle);
     this.#grantMore();
+    return this.#ended;
   }
 
   get number(): number {
@@ -410,6 +425,7 @@ export class Broker {
       return;
     }
     for (const kind of 'mc') this.#folder.remove(`${kind}.${member}`);
+    this.#ended.delete(member);
     this.#journal.rotate();
     this.#grantMore();
   }

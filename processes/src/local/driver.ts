@@ -88,6 +88,9 @@ class Member implements Driver, Owner {
   #trouble: Error | undefined;
   #isLooking = false;
   #isClosed = false;
+  /** How many sessions this member has asked for, and how many of them it has left for certain. */
+  #opened = 0;
+  #left = 0;
   #wasUp = false;
   isNeeded = true;
   /** The connection to the broker, and the broker's generation. */
@@ -115,7 +118,16 @@ class Member implements Driver, Owner {
   }
 
   run(_script: unknown, _keys: readonly string[], args: readonly string[]): Promise<unknown> {
-    return this.#connection?.call(args) ?? Promise.reject(this.#error);
+    const reply = this.#connection?.call(args) ?? Promise.reject(this.#error);
+    const [, , , letter] = args;
+    if (letter === 'O') this.#opened++;
+    if (letter !== 'X') return reply;
+    const opened = this.#opened;
+    return reply.then((answers) => {
+      // Another session may have been opened meanwhile.
+      if ((answers as readonly unknown[])[0] === 'X') this.#left = opened;
+      return answers;
+    });
   }
 
   async listen(channel: string, heard: (message: string) => void): Promise<StopListening> {
@@ -163,9 +175,12 @@ class Member implements Driver, Owner {
     await this.#thread?.terminate();
     await this.#listening?.catch(() => {});
     this.#own?.close();
+    // Nobody asks any more for a member that has no session.
+    const hasSession = this.#left < this.#opened;
+    if (!hasSession) this.#folder.remove(`m.${this.name}`);
     try {
       // Not everywhere does the end of a socket tell that nobody listens (platform.ts), but another name does.
-      renameSync(this.#folder.of(`m.${this.name}`), this.#folder.of(`c.${this.name}`));
+      if (hasSession) renameSync(this.#folder.of(`m.${this.name}`), this.#folder.of(`c.${this.name}`));
     } catch {
       // A broker has removed it already, or this member has never listened.
     }

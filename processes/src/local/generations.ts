@@ -4,7 +4,7 @@
  *     gen.G           JSON: how to reach the broker of generation G. A hard link, so it is made once, whole
  *     b.G.<16 hex>    its socket       j.G.n   its journal number n (journal.ts)
  *     m.<member>      the socket of a member, which is called <16 hex>-<process id>: proof that the process lives
- *     c.<member>      the same file, when the member has closed the space
+ *     c.<member>      the same file, when the member has closed the space and may have a session. Else it is removed
  *     t.<16 hex>      a file before it gets its name
  *
  *     usurper of G+1: U1 link gen.G+1     U2 gen.G is still linked     U3 choose a journal, read     U4 rename, serve
