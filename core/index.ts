@@ -9,6 +9,7 @@
  *     inspect.ts     the numbers that diagnostics read
  *     answers.ts     what the exports answer
  *     algorithms/    the listings and locks of the papers, which are a module of their own: algorithms/index.ts
+ *     channel/       the module of taketurns/channel, which has the channel and the watch: channel/index.ts
  *     sync/          the module of taketurns/sync, which has other kinds: sync/index.ts
  *
  * Each folder imports only from itself and from the folders above it in this list. .dependency-cruiser.mjs has the

@@ -11,7 +11,7 @@
  *
  * Between two looks at grant a waiter may pause in proportion to its distance, as a comment of the listing proposes. It
  * makes O_DELAY pauses for each ticket ahead of it, and none by default. So waiters that are far disturb the cache line
- * of grant less often than the next waiter in line. The pauses between two looks are bounded, and each look costs one
+ * of grant less often than the next waiter in the queue. The pauses between two looks are bounded, and each look costs one
  * poll of the budget. So a waiter soon sees that it has come near or that its semaphore is disposed of, and in the end
  * it parks as without a delay.
  *

@@ -2,7 +2,7 @@
  * TwaLock: the ticket lock augmented with a waiting array, by Dice and Kogan, from which the TWA-Semaphore is made.
  *
  * The lock is a TWA-Semaphore with one permit (twa-semaphore.ts) and an owner. Exclusion and order are those of the
- * semaphore. The waiter next in line polls grant and the others wait in the array, so a hand-over disturbs at most two
+ * semaphore. The first waiter polls grant and the others wait in the array, so a hand-over disturbs at most two
  * threads.
  *
  * The waiters of the lock stand in buckets, or on chains as the waiters of the semaphore in near-and-far.ts do: the

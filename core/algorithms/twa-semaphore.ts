@@ -3,7 +3,7 @@
  *
  * A waiter further than LongTermThreshold from its turn waits on the sequence word of the bucket of its ticket. A
  * nearer waiter polls grant. A release moves grant, and then the sequence of the bucket of the ticket that has just
- * come near. So the waiter of this ticket warms up while the next waiter in line is already inside.
+ * come near. So the waiter of this ticket warms up while the next waiter in the queue is already inside.
  *
  * To poke a bucket is to add 1 to its sequence and to wake the threads that are parked there.
  *

@@ -3,7 +3,7 @@
  * process in their order. Also the options of objects, and the errors that name an object.
  */
 import { CancelledError, checkBoolean, checkInteger, checkOptions, DisposedError } from './errors.js';
-import { Line } from './line.js';
+import { Queue } from './queue.js';
 import { CANCELLED, type Fate, type Kind, NONE, type Settings, TOO_MANY } from './wire.js';
 
 export const KINDS: Record<Kind, 'semaphore' | 'mutex' | 'rwlock'> = { s: 'semaphore', m: 'mutex', w: 'rwlock' };
@@ -39,7 +39,7 @@ export class SharedObject {
   /** Why the object cannot be used any more. */
   broken: Error | undefined;
   /** The requests of this process that wait for the object, in order. */
-  readonly waiting = new Line();
+  readonly waiting = new Queue();
   /** How many of these requests are in the server's queue, as far as this process knows. */
   queued = 0;
   /** When this process must give the mutex back if others wait. Until then the process passes it on within itself. */

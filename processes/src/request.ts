@@ -20,8 +20,9 @@
  * back. Either the answer to an operation under way shows that the server has them, and the process gives them back
  * (`Requests.#undo`). Or the server drops them at the next `S`, because `S` does not list the request.
  */
-import type { Line, Waiter } from './line.js';
+
 import type { SharedObject } from './object.js';
+import type { Queue, Waiter } from './queue.js';
 import { hex, type Note } from './wire.js';
 
 export type RequestState = 'asked' | 'waiting' | 'held' | 'passed' | 'leaving' | 'returning' | 'over';
@@ -57,8 +58,8 @@ export class Request implements Waiter {
   readonly queues: boolean;
   readonly caller: Caller;
 
-  /** The line in which the request waits, and its neighbours there. `Line` keeps these. */
-  line: Line | undefined;
+  /** The queue in which the request waits, and its neighbours there. `Queue` keeps these. */
+  queue: Queue | undefined;
   before: Waiter | undefined;
   after: Waiter | undefined;
   #state: RequestState = 'asked';

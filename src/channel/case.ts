@@ -27,7 +27,7 @@ export interface Work<T> {
   whenFree(run: () => void): void;
   /** Gives a permit back that came too late. */
   giveBack(): void;
-  /** Whether there is something to have now that the case stands in line: nobody may give it a permit for that. */
+  /** Whether there is something to have now that the case stands in its queue: nobody may give it a permit for that. */
   isDue?(): boolean;
   /** What happens if the queue is closed: the end of a channel or a watch is an outcome, and all else an error. */
   closed(): Done<T>;

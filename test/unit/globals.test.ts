@@ -68,6 +68,14 @@ describe.each(rows)('$variables of $file', ({ variables, file, setBy, readBy }) 
     for (const user of setBy) expect(setters.includes(user) || mentions(user, setters), user).toBe(true);
   });
 
+  it('is set for all functions that call the setters', () => {
+    // What begins, sets or ends something for its caller. The callers of other functions are not named.
+    const only = setters.filter((setter) => /^(?:begin|set|become|end|reset|spoil|reserve|call)[A-Z]/.test(setter));
+    const calls = new RegExp(`(?<!function )\\b(?:${only.join('|') || '-'})\\(`);
+    const callers = functions.filter(({ name, text }) => !only.includes(name) && calls.test(text));
+    expect(setBy).toEqual(expect.arrayContaining(callers.map(({ name }) => name)));
+  });
+
   it('is read by the functions that the page names', () => {
     expect(readBy).not.toEqual([]);
     for (const user of readBy) expect(mentions(user, variables), user).toBe(true);

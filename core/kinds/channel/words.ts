@@ -38,14 +38,14 @@ export const KIND_WATCHING_END: i32 = 39;
 
 export const P_PEER: usize = 40; // i32, in the place of O_COUNTER: the address of the other end
 export const P_DATA: usize = 44; // i32, in the place of O_COUNTER: the address of the first place
-export const P_UNTOLD: usize = 48; // i32, in the place of O_PARKED: what deaths at the other end have lost, and nobody was told
-export const P_CODEC: usize = 56; // i32, in the place of O_OWN_LAST: of the sending end, the hash of the codec's name
-// Of the receiving end, how many senders are still to leave before the channel closes itself; 0 if it never does.
-export const P_SENDERS: usize = 56; // i32, in the place of P_CODEC
-export const P_TOLD: usize = 60; // i32, in the place of O_OWN_LAST: the same, of which a thread was told
-export const P_NEXT: usize = 96; // i64, in the place of O_OWNER: the place that is claimed next; below 0: closed
-export const P_DONE: usize = 112; // i64, in the place of O_OWN_LATE: all places before this one were passed to the other end
-export const P_END: usize = 84; // i32, in the place of O_ADDED: of the receiving end, endOf the last message; 0 while open
+export const P_UNTOLD: usize = 48; // i32 of a Channel or ReceivingEnd, in the place of O_PARKED: what deaths at the other end have lost, and nobody was told
+export const P_CODEC: usize = 56; // i32 of a Channel or Watch, in the place of O_OWN_LAST: the hash of the codec's name
+// How many senders are still to leave before the channel closes itself; 0 if it never does.
+export const P_SENDERS: usize = 56; // i32 of a ReceivingEnd, in the place of O_OWN_LAST
+export const P_TOLD: usize = 60; // i32 of a Channel or ReceivingEnd, in the place of O_OWN_LAST: as P_UNTOLD, of which a thread was told
+export const P_NEXT: usize = 96; // i64 of a Channel or ReceivingEnd or Watch, in the place of O_OWNER: the place that is claimed next; below 0: closed
+export const P_DONE: usize = 112; // i64 of a Channel or ReceivingEnd, in the place of O_OWN_LATE: all places before this one were passed to the other end
+export const P_END: usize = 84; // i32 of a ReceivingEnd or WatchingEnd, in the place of O_ADDED: endOf the last message; 0 while open
 
 // --- Place: a head, and the bytes of a message. A place takes whole lines. --------------------------------------
 //
