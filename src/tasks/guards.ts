@@ -36,6 +36,7 @@ export abstract class Held implements Disposable, AsyncDisposable {
     return this.#source;
   }
 
+  /** @internal */
   set [source](to: Source<never> | undefined) {
     this.#source = to;
   }
@@ -45,6 +46,7 @@ export abstract class Held implements Disposable, AsyncDisposable {
     return this.#what;
   }
 
+  /** @internal */
   protected set [what](held: unknown) {
     this.#what = held;
   }
