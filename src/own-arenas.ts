@@ -78,7 +78,15 @@ interface Own {
 }
 const own = common('default', (): Own => ({}));
 /** The key under which a worker inherits its default arena. Each version of the library has its own key. */
-const INHERITED = `taketurns:arena:${VERSION}`;
+const keyOf = (version: number): string => `taketurns:arena:${version}`;
+const INHERITED = keyOf(VERSION);
+
+/** Whether this thread has inherited a default arena that another version of the library has made. */
+function isOfAnotherVersion(): boolean {
+  /** How many later versions of the layout an error knows of. */
+  const LATER = 100;
+  return Array.from({ length: VERSION + LATER }, (_, version) => host.inherited(keyOf(version))).some(Boolean);
+}
 
 /** @internal An `Arena` gives the membership of this thread by this property. */
 export const inside = Symbol();
@@ -92,10 +100,13 @@ export interface Inside {
 export function defaultArena(): Membership {
   const known = knownDefault();
   if (known) return Membership.of(known.memory) as Membership;
-  if (!host.isMainThread)
-    throw new Error(
-      `this worker has no default arena, in which threads find each other's objects by name: ${host.toShare}`,
-    );
+  if (!host.isMainThread) {
+    const advice = isOfAnotherVersion()
+      ? 'the main thread has loaded another version of the package, and each version has names of its own: install one ' +
+        'version for all threads (npm ls taketurns shows them)'
+      : host.toShare;
+    throw new Error(`this worker has no default arena, in which threads find each other's objects by name: ${advice}`);
+  }
   return makeDefault(create({}));
 }
 
@@ -113,7 +124,11 @@ export function fromHandle(handle: ArenaHandle): Membership {
   const buffer = handle?.kind === 'Arena' ? bufferOf(handle.memory) : undefined;
   if (buffer === undefined) throw badType('Arena.from: handle', 'the handle of an Arena of this process', handle);
   const membership = isShared(buffer) ? Membership.of(handle.memory as WebAssembly.Memory) : undefined;
-  if (!membership) throw new TypeError('Arena.from: the memory of the handle holds no shared arena of this version');
+  if (!membership)
+    throw new TypeError(
+      'Arena.from: the memory of the handle holds no shared arena of this version of the package: all threads need one ' +
+        'version (npm ls taketurns shows them)',
+    );
   return handle.isDefault && !knownDefault() ? makeDefault(membership) : membership;
 }
 

@@ -2,6 +2,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ANOTHER_VERSION, folderOfCopy } from '../support/copies.js';
 import { runProgram } from '../support/program.js';
 
 // The folder is inside the package, where the package's own name resolves to it.
@@ -42,6 +43,14 @@ describe('if only the workers use the library,', () => {
     const imported = await run([line, `await import('${program}');`]);
     expect(JSON.parse(imported)).toEqual({ number: 200, errors: [] });
     expect(JSON.parse(await run([required, `import('${program}');`], 'cjs'))).toEqual({ number: 200, errors: [] });
+  });
+
+  it('and the main thread shares an arena of another version, the error says so', async () => {
+    const entry = `${folderOfCopy(ANOTHER_VERSION)}/share.js`;
+    const { number, errors } = await raise('', entry);
+    expect(number).toBe(0);
+    for (const error of errors) expect(error).toMatch(/: the main thread has loaded another version of the package, /);
+    expect(await raise('', `${folderOfCopy()}/share.js`)).toEqual({ number: 200, errors: [] });
   });
 
   it('they share by the entry, and it stands beside an arena of other sizes', async () => {

@@ -286,7 +286,7 @@ describe('from refuses', () => {
     };
     for (const forged of [copy(1, 0), copy(1, 2), copy(1, 5), copy(pages, 2), copy(pages, 4)]) {
       expect(() => Semaphore.from(forged)).toThrow(
-        new TypeError('Arena.from: the memory of the handle holds no shared arena of this version'),
+        /^Arena.from: the memory of the handle holds no shared arena of this version of the package: all threads need one/,
       );
     }
     expect(() => Semaphore.from(copy(0, 0))).toThrow(WebAssembly.LinkError);
