@@ -270,7 +270,7 @@ const rows: Record<string, Row> = {
       ...calls('o', 'sendMany', [1, 2]),
       ...calls('o', 'receive tryReceive receiveAsync reserve take sender inspect'),
       ...calls('o', 'receive receiveAsync reserve take', T),
-      ...calls('o', 'receiveMany', 3),
+      ...calls('o', 'receiveMany receiveManyAsync', 3),
       'o[Symbol.iterator]': ({ o }) => [...o],
       'o[Symbol.asyncIterator]': ({ o }) => o[Symbol.asyncIterator]().next(),
       'place.commit': ({ place }) => place.commit(8),
@@ -569,6 +569,8 @@ const inTheMiddle: Record<string, Middle> = {
       tryReceive: (channel) => channel.tryReceive(),
       receiveAsync: (channel) => channel.receiveAsync(),
       receiveMany: (channel) => channel.receiveMany(3),
+      receiveManyAsync: (channel) => channel.receiveManyAsync(3),
+      'a loop over batches': (channel) => [...channel.batches(2)],
       'a loop': (channel) => [...channel],
       'a select that receives': (channel) => select([receiving(channel)]),
       'a select that receives by a promise': (channel) => selectAsync([receiving(channel)]),
@@ -684,7 +686,7 @@ add('Channel', 'send sendAsync', filled(0), 1);
 add('Channel', 'sendMany', filled(0), [1, 2]);
 add('Channel', 'reserve', filled(0));
 add('Channel', 'receive receiveAsync take', filled(2));
-add('Channel', 'receiveMany', filled(2), 2);
+add('Channel', 'receiveMany receiveManyAsync', filled(2), 2);
 add('Watch', 'set setAsync', (arena) => new Watch(1, { codec: number, arena }), 2);
 add(
   'Watch',
