@@ -156,14 +156,17 @@ export function makeDefault(membership: Membership): Membership {
   const is = isDefault(membership);
   if (is === false) {
     throw new Error(
-      'makeDefault: this thread has a default arena already, inherited or made by the first use of an object: ' +
-        'call makeDefault in the main thread, before all else',
+      host.isMainThread
+        ? 'makeDefault: this thread has a default arena already, made by the first use of an object: call makeDefault ' +
+            'before all else'
+        : 'makeDefault: this worker has a default arena already, which another thread has made: take this call out, or ' +
+            'call makeDefault in the main thread, before all else',
     );
   }
   if (is === undefined && !host.isMainThread && made.has(membership)) {
     throw new Error(
-      'makeDefault: this worker has made the arena, so in another worker a name would lead to another object: ' +
-        `${host.toShare}`,
+      'makeDefault: this worker has made the arena, so in another worker a name would lead to another object: take ' +
+        `this call out, and ${host.toShare}`,
     );
   }
   own.membership = membership;

@@ -69,10 +69,17 @@ describe('if only the workers use the library,', () => {
       expect(errors).toHaveLength(2);
       for (const error of errors)
         expect(error).toMatch(
-          /^makeDefault: this worker has made the arena, .* add the line import 'taketurns\/share';/,
+          /^makeDefault: this worker has made the arena, .* take this call out, and add the line import 'taketurns\/share';/,
         );
     },
   );
+
+  it('and the main thread has the line, the call that makes such an arena is to go', async () => {
+    const { number, errors } = await raise('new Arena().makeDefault()', 'taketurns/share');
+    expect([number, errors.length]).toEqual([0, 2]);
+    for (const error of errors)
+      expect(error).toMatch(/^makeDefault: this worker has a default arena already, .*: take this call out, /);
+  });
 
   it('the entry does nothing in a worker that has inherited, and throws in one that has not', async () => {
     const worker = (code: string): string[] => [
@@ -115,7 +122,7 @@ describe('if the arena is full,', () => {
     const late = [...fill, "Mutex.open('first');", 'try {', 'new Arena({ objects: 8 }).makeDefault();'];
     const error = await run([...late, '} catch ({ message }) { console.log(message); }']);
     expect(error).toMatch(
-      /^makeDefault: this thread has a default arena already, .* in the main thread, before all else$/,
+      /^makeDefault: this thread has a default arena already, .*: call makeDefault before all else$/,
     );
   });
 });

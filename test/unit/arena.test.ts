@@ -50,7 +50,9 @@ describe('the default arena', () => {
 
   it('that a worker has inherited is its default arena, whatever it calls first', async () => {
     expect(await report('default-twice')).toEqual({
-      made: expect.stringMatching(/^makeDefault: this thread has a default arena already, inherited or made by/),
+      made: expect.stringMatching(
+        /^makeDefault: this worker has a default arena already, which another thread has made: take this call out/,
+      ),
       ofAnother: false,
       ofObject: true,
       left: expect.stringMatching(
