@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
@@ -102,6 +103,41 @@ test('a thread is terminated that holds, and somebody asks at once', { timeout: 
     expect(await busy(objects, proof)).toEqual([]);
   }
 });
+
+test.runIf(process.platform === 'linux')(
+  'a holder has ended for which its parent has not waited, and a refused connection proves nothing, as in Bun',
+  async () => {
+    const directory = folder();
+    Object.assign(globalThis, { Bun: {} });
+    onTestFinished(() => {
+      Reflect.deleteProperty(globalThis, 'Bun');
+    });
+    const space = await Space.local({ space: 'test', directory });
+    onTestFinished(() => space.close());
+    const line = '"$0" "$@" & echo $!; exec sleep 60';
+    const parent = spawn('sh', ['-c', line, process.execPath, program, directory, 'hold'], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    onTestFinished(() => {
+      parent.kill('SIGKILL');
+    });
+    let told = '';
+    for await (const text of parent.stdout) {
+      told += text;
+      if (told.split('\n').length > 2) break;
+    }
+    const [pid, proof] = told.split('\n');
+    const objects = await open(space);
+    process.kill(Number(pid), 'SIGKILL');
+    // The first thread may be dead before the others.
+    const isZombie = (): boolean => {
+      const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+      return /^State:\tZ/m.test(status) && !/^Threads:\t([2-9]|\d\d)/m.test(status);
+    };
+    while (!isZombie()) await sleep(1);
+    expect(await busy(objects, proof)).toEqual([]);
+  },
+);
 
 test('waiters have ended that stand before the one who asks', async () => {
   const directory = folder();

@@ -1,5 +1,5 @@
 /** The files of a space without a server, and what its broker refuses: unsafe folders, journals, foreign files and lines. */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -26,9 +26,9 @@ import { clock } from '../src/clock.js';
 import { Broker } from '../src/local/broker.js';
 import { directoryOf } from '../src/local/directory.js';
 import { localDriver } from '../src/local/driver.js';
-import { type Address, Folder, newMember, pidOf } from '../src/local/generations.js';
+import { type Address, Folder, hasDied, newMember, pidOf } from '../src/local/generations.js';
 import { callLine, deathLine, Journal, readJournal } from '../src/local/journal.js';
-import { address, boot, home, random } from '../src/local/platform.js';
+import { address, boot, hasEnded, home, random } from '../src/local/platform.js';
 import { State } from '../src/local/twin/state.js';
 import { reap, turn } from '../src/local/twin/turn.js';
 import type { LocalOptions } from '../src/options.js';
@@ -615,6 +615,32 @@ test('each space has a folder of its own', () => {
       .map((name) => name.slice(8))
       .filter((half, at) => names.some((other, behind) => behind > at && other.slice(8) === half)).length,
   ).toBeLessThan(10);
+});
+
+test.runIf(process.platform === 'linux').each(['linux', 'darwin'])(
+  'a process that is dead has ended, also if its parent has not waited for it: %s',
+  async (system) => {
+    const parent = spawn('sh', ['-c', 'sleep 60 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'inherit'] });
+    onTestFinished(() => {
+      parent.kill('SIGKILL');
+    });
+    const [text] = await once(parent.stdout, 'data');
+    const pid = Number(text);
+    expect(hasEnded(pid, undefined, system)).toBe(false);
+    process.kill(pid, 'SIGKILL');
+    await until(() => hasEnded(pid, undefined, system));
+    // The process is still there.
+    process.kill(pid, 0);
+    expect(hasEnded(process.pid, undefined, system)).toBe(false);
+  },
+);
+
+test.runIf(process.platform === 'linux')('a process that has the number of an earlier one is another one', () => {
+  const member = newMember();
+  expect(hasDied(member)).toBe(false);
+  const other = Number.parseInt(member.slice(0, 8), 16) - 1;
+  expect(hasDied(other.toString(16).padStart(8, '0') + member.slice(8))).toBe(true);
+  expect(hasDied(`00000000${member.slice(8)}`)).toBe(false);
 });
 
 test('on Windows the folder is in the profile of the user, and sockets are pipes with random names', () => {

@@ -24,12 +24,12 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { clock } from '../clock.js';
 import { later } from '../ticks.js';
 import { doubtIn, inDoubt } from './doubts.js';
-import { close, type Folder, type Generation, isMember, pidOf, timeOfDay } from './generations.js';
+import { close, type Folder, type Generation, hasDied, isMember, timeOfDay } from './generations.js';
 import { faultIn } from './grammar.js';
 import { callLine, deathLine, grantsLine, Journal, readJournal } from './journal.js';
 import { type Line, lineOf, onLines } from './lines.js';
 import { type Listener, Members } from './members.js';
-import { hasEnded, listen, random } from './platform.js';
+import { listen, random } from './platform.js';
 import { END, State } from './twin/state.js';
 import { goOn, type Message, type Outcome, reap, turn } from './twin/turn.js';
 
@@ -173,7 +173,7 @@ export class Broker {
     // A broker may itself end soon, so it removes first what the dead have left.
     for (const member of idle) {
       if (this.#ended.size === ASKED_AT_ONCE) break;
-      if (hasEnded(pidOf(member))) this.#ended.add(member);
+      if (hasDied(member)) this.#ended.add(member);
     }
     for (const member of this.#ended) this.#members.ask(member);
     callAfter(SETTLED.waits, waits);

@@ -34,7 +34,7 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { address, errorAt, hasFiles, random, showsEnd } from './platform.js';
+import { address, errorAt, hasEnded, hasFiles, ownStart, random, showsEnd } from './platform.js';
 
 /** The format of the files and of the lines. Processes of different formats cannot share a space. */
 export const VERSION = 2;
@@ -74,9 +74,14 @@ export type Draft = Omit<Generation, 'fd'>;
 /** The time of day, as it is when this file is loaded: a test may replace the global clock. */
 export const { now: timeOfDay } = Date;
 
-export const newMember = (): string => `${random()}-${process.pid}`;
+/** The name of a member: eight digits of the start of its process, eight random ones, and the process id. */
+export const newMember = (): string => `${ownStart()}${random().slice(8)}-${process.pid}`;
 export const isMember = (name: unknown): name is string => typeof name === 'string' && /^[0-9a-f]{16}-\d+$/.test(name);
 export const pidOf = (member: string): number => Number(member.slice(17));
+const startOf = (member: string): string => member.slice(0, 8);
+
+/** Whether the process of a member has ended, as this process sees it: in another container there are others. */
+export const hasDied = (member: string): boolean => hasEnded(pidOf(member), startOf(member));
 
 export class Folder {
   readonly path: string;
@@ -114,7 +119,7 @@ export class Folder {
 
   /** Whether a member has ended or closed the space. code: of the error of a connection to its socket. */
   isOver(member: string, code: string | undefined): boolean {
-    return showsEnd(code, pidOf(member)) || this.#has(`c.${member}`);
+    return showsEnd(code, pidOf(member), startOf(member)) || this.#has(`c.${member}`);
   }
 
   /** The journals, the newest first. */

@@ -22,8 +22,11 @@ import type { Folder } from './generations.js';
 import { lineOf } from './lines.js';
 import { address } from './platform.js';
 
-/** The time after which the broker asks again, if the answer shows nothing, in milliseconds. */
-const AGAIN = 50;
+/**
+ * The time after which the broker asks again, if the answer shows nothing, in milliseconds. Doubles with each such answer
+ * of a member, up to the second number.
+ */
+const AGAIN = [50, 1600] as const;
 
 /**
  * After so many milliseconds without an answer a member counts as living. Linux answers at once; Windows makes who
@@ -72,6 +75,8 @@ export class Members {
   readonly #calls = new Map<string, Call>();
   /** The members that are asked again after a pause. */
   readonly #again = new Map<string, Timer>();
+  /** The last pauses of the members whose answers have shown nothing. */
+  readonly #pauses = new Map<string, number>();
   readonly #questions = new Set<Question>();
   #number = 0;
   #isOver = false;
@@ -121,9 +126,12 @@ export class Members {
       this.#calls.delete(member);
       if (this.#isOver) return;
       if (!this.#connected.has(member)) {
+        const [least, most] = AGAIN;
+        const pause = call.isAccepted ? 0 : Math.min(most, 2 * (this.#pauses.get(member) ?? least / 2));
+        this.#pauses.delete(member);
         if (code !== undefined && this.#folder.isOver(member, code)) this.#of.ended(member);
         // A member that has left needs no socket any more.
-        else if (code !== 'ENOENT' || this.#of.hasSession(member)) this.#askAgain(member, call.isAccepted ? 0 : AGAIN);
+        else if (code !== 'ENOENT' || this.#of.hasSession(member)) this.#askAgain(member, pause);
       }
       this.#answered(member, call);
     };
@@ -141,6 +149,7 @@ export class Members {
   }
 
   #askAgain(member: string, pause: number): void {
+    if (pause > 0) this.#pauses.set(member, pause);
     clock.stop(this.#again.get(member));
     this.#again.set(
       member,

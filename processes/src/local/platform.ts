@@ -63,19 +63,64 @@ export const address = (path: string, random: string, system: string = platform)
  * the end of the listener refuses; a socket whose queue is full says EAGAIN. On macOS and the BSDs, and in Bun, a full
  * queue refuses too, so there the process must have ended besides.
  */
-export function showsEnd(code: string | undefined, pid: number): boolean {
-  if (code === 'ECONNREFUSED') return (platform === 'linux' && !('Bun' in globalThis)) || hasEnded(pid);
+export function showsEnd(code: string | undefined, pid: number, start?: string): boolean {
+  if (code === 'ECONNREFUSED') return (platform === 'linux' && !('Bun' in globalThis)) || hasEnded(pid, start);
   // Somebody may have removed the file of a process that lives.
-  return code === 'ENOENT' && hasEnded(pid);
+  return code === 'ENOENT' && hasEnded(pid, start);
 }
 
-/** Whether there is no process of this number, as this process sees it: one in another container may see others. */
-export function hasEnded(pid: number): boolean {
+/** The start of a process that is not known. */
+const UNKNOWN = '00000000';
+
+/** What Linux tells of a process. Undefined: nothing. */
+function statusOf(
+  pid: number,
+): { readonly state: string; readonly threads: number; readonly start: string } | undefined {
+  try {
+    // The name of the program stands in parentheses, and may have some itself.
+    const [state = '', ...others] = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ');
+    const ticks = Number(others[18]) % 2 ** 32;
+    return { state, threads: Number(others[16]), start: ticks.toString(16).padStart(8, '0') };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Eight hexadecimal digits that tell this process from an earlier one with its number, where this can be known. */
+export const ownStart = (): string => (platform === 'linux' && statusOf(process.pid)?.start) || UNKNOWN;
+
+/**
+ * Whether a process has ended, as this process sees it: one in another container may see others. There is no process of
+ * this number; or it has another start; or it is dead, and its parent has not yet waited for it (a zombie). While a thread
+ * of a process lives, the process may look like a zombie, but has more threads.
+ */
+export function hasEnded(pid: number, start = UNKNOWN, system: string = platform): boolean {
   try {
     process.kill(pid, 0);
-    return false;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return true;
+  }
+  if (system === WINDOWS) return false;
+  if (system !== 'linux') return isZombie(pid);
+  const status = statusOf(pid);
+  if (!status) return false;
+  const isDead = /^[ZXx]/.test(status.state) && status.threads <= 1;
+  return isDead || (start !== UNKNOWN && start !== status.start);
+}
+
+/** Asks the program `ps`. It is asked only about a process that refuses connections, and exists. */
+function isZombie(pid: number): boolean {
+  try {
+    const { execFileSync } = process.getBuiltinModule('node:child_process');
+    const state = execFileSync('ps', ['-o', 'stat=', '-p', `${pid}`], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    return state.trim().startsWith('Z');
+  } catch {
+    return false;
   }
 }
 
