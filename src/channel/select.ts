@@ -10,19 +10,20 @@
  * The tickets are those of promises, each with a run of its own (core/queue/runs.ts). A thread that blocks in `select`
  * looks at its promises itself, and sleeps on its doorbell in between, as its event loop would.
  */
-import { ADMITTED, ANSWER_CLOSED, KIND_SEMAPHORE, O_KIND } from '../border/numbers.js';
+import { ADMITTED, ANSWER_CLOSED, E_ASLEEP, KIND_SEMAPHORE, O_KIND, O_TIMEOUTS } from '../border/numbers.js';
 import { badType, CancelledError, checkInteger, checkType, DisposedError, mayNotBlock, noRoom } from '../errors.js';
 import { checkWaitOptions, type WaitOptions } from '../options.js';
 import type { Reference } from '../reference.js';
 import { timedOut, watch } from '../runtime/cancellation.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
-import { isMembership } from '../runtime/membership.js';
+import { isMembership, type Membership } from '../runtime/membership.js';
 import { countdown, nanoseconds } from '../runtime/parking.js';
-import { closed, type Resolve } from '../runtime/promises.js';
+import { closed, type Resolve, type Run } from '../runtime/promises.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
 import type { Semaphore } from '../semaphore.js';
 import { reference } from '../shared-object.js';
 import { type Case, changeOf, type Done, HAPPENED, selecting, type Work, workOf } from './case.js';
+import { caseMark } from './case-mark.js';
 import type { Channel } from './channel.js';
 import { channelOf } from './compiled.js';
 import type { Watch } from './watch.js';
@@ -204,6 +205,13 @@ function attempt(works: readonly Work<unknown>[], biased = false): Happened | un
  */
 const KEEPER = { [closed](): void {} };
 
+/** Marks the request of a run as one for which the thread blocks, for reports. */
+function markWait(membership: Membership, run: number): void {
+  const words = new Int32Array(membership.memory.buffer);
+  const element = channelOf(membership).recordOf(run) / 4;
+  Atomics.store(words, element + E_ASLEEP / 4, caseMark(words[element] as number));
+}
+
 /** Stands in the queues of all cases until one of them has happened. */
 class Selection {
   happened: Happened | undefined;
@@ -276,7 +284,10 @@ class Selection {
     const run = promises.alone(settle);
     const answer = promises.arrive(KEEPER, work.at, work.permits, work.countedBy, settle, run);
     // `arrive` may end the selection, because of cancelAll. Then this request leaves, too.
-    if (answer > ADMITTED) this.#cancels[index] = (reason) => promises.cancel(run, reason);
+    if (answer > ADMITTED) {
+      this.#cancels[index] = (reason) => this.#cancel(work, run, reason);
+      if (blocking === this) markWait(work.membership, answer);
+    }
     if (answer === ADMITTED) {
       // Promises that were granted before come first.
       promises.settle();
@@ -285,6 +296,19 @@ class Selection {
       if (!this.isOver) this.#ends(() => ({ index, done: work.closed() }));
     } else if (answer < ADMITTED) this.fail(noRoom(core));
     else if (work.isDue?.() === true && !this.isOver) this.#granted(index, work);
+  }
+
+  /** Cancels the request of a case. If another case has happened, it counts neither as a time-out nor as a failure. */
+  #cancel({ membership, shared, at }: Work<unknown>, run: Run, reason: () => unknown): void {
+    const isUnchosen = this.happened !== undefined;
+    const before = membership.isUnchosen;
+    membership.isUnchosen = isUnchosen;
+    try {
+      if (!shared.promises.cancel(run, reason) || !isUnchosen) return;
+      Atomics.sub(new Int32Array(membership.memory.buffer), (at + O_TIMEOUTS) / 4, 1);
+    } finally {
+      membership.isUnchosen = before;
+    }
   }
 
   #granted(index: number, work: Work<unknown>): void {

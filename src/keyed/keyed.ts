@@ -26,7 +26,7 @@
  * ascending. So who waits for a key holds only lesser keys, and such calls cannot wait in a circle.
  */
 import { CLOSED_OBJECT, K_ENDED, O_SPIN, O_TIMEOUTS } from '../border/numbers.js';
-import { checkInteger, checkType, DisposedError, mayNotBlock, selfDeadlock } from '../errors.js';
+import { ArenaFullError, checkInteger, checkType, DisposedError, mayNotBlock, selfDeadlock } from '../errors.js';
 import { dispose } from '../held-permits.js';
 import { keysOf } from '../key-reading.js';
 import { checkKey, inOrder, type Key, type KeyedStats, type KeyStats, MOST_KEYS } from '../keys.js';
@@ -254,10 +254,15 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
     }
   }
 
-  /** Counts a request that ends without permits, and returns its error, which tells the time-out of the whole call. */
+  /**
+   * Counts a request that has been cut short, and returns its error, which tells the time-out of the whole call. What was
+   * refused because the arena is full, or was disposed of, counts nowhere as a time-out.
+   */
   #refused(entry: Entry, error: unknown, whole: number | undefined, signal?: Signal): unknown {
     // The word is that of the table, which this thread has as long as it has the entry.
-    if (entry.at !== CLOSED_OBJECT && !(error instanceof DisposedError))
+    const isReason = signal?.aborted === true && error === signal.reason;
+    const isRefused = !isReason && (error instanceof DisposedError || error instanceof ArenaFullError);
+    if (entry.at !== CLOSED_OBJECT && !isRefused)
       Atomics.add(this.#table.names.words, (this.#table.address + O_TIMEOUTS) >> 2, 1);
     return whole !== undefined && isTimeout(error, signal) ? timedOut(entry.wanted(1), whole) : error;
   }

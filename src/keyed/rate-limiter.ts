@@ -21,6 +21,7 @@
 import type { Arena } from '../arena.js';
 import { GRANT, KIND_RATE_LIMITER, O_INITIAL, O_MAX, O_SPIN, O_TIMEOUTS, R_WAITS, TICKET } from '../border/numbers.js';
 import {
+  ArenaFullError,
   CancelledError,
   checkInteger,
   checkOptions,
@@ -381,11 +382,11 @@ export class RateLimiter extends SharedObject<typeof KIND> {
     const isReason = signal?.aborted && error === signal.reason;
     if (!isReason && error instanceof DisposedError) return this[disposedError]();
     if (!isReason && error instanceof TimeoutError) return this.#late(permits, timeout);
-    this.#count();
+    if (isReason || !(error instanceof ArenaFullError)) this.#count();
     return error;
   }
 
-  /** Counts a request that has ended without permits. */
+  /** Counts a request that was cut short. */
   #count(): void {
     if (!this.disposed) Atomics.add(this.#words, (this.#at + O_TIMEOUTS) >> 2, 1);
   }

@@ -13,12 +13,15 @@
  *     a promise            the element says since when ──► settle, finishRelease, reserveLock of a mutex; or cancelRun,
  *                          dropRun
  *
+ * Of a `select`, only the case that happens counts. If none does, each case counts as a failure.
+ *
  * A thread that blocks in a queue counts only if it sleeps: a wait that ends while the thread polls takes microseconds.
  * Promises that are settled together count as if all had waited as long as the first of them.
  */
 import type { Core } from '../border/core.js';
 import {
   ADMITTED,
+  ANSWER_CLOSED,
   E_END,
   E_REQUEST,
   E_SINCE,
@@ -36,7 +39,7 @@ import {
 import type { Sync } from '../border/sync.js';
 import { ownNumber, PAUSE } from '../key-reading.js';
 import { WAIT_BLOCKED, WAIT_FAILED } from '../runtime/numbers.js';
-import { kindOf } from './look.js';
+import { kindOf } from './names.js';
 import { counter } from './series.js';
 import { isMeasured } from './settings.js';
 import { View } from './view.js';
@@ -55,6 +58,14 @@ export interface Ended {
   readonly failed: boolean;
 }
 
+/** What measuring needs of a membership. */
+export interface Measured {
+  readonly memory: WebAssembly.Memory;
+  readonly thread: number;
+  /** Whether the request that is being cancelled is a case of a `select` in which another case has happened. */
+  readonly isUnchosen: boolean;
+}
+
 /** Who else gets to know of the waits of this thread. */
 export interface Listening {
   onWait?: ((memory: WebAssembly.Memory, thread: number, ended: Ended) => void) | undefined;
@@ -70,12 +81,11 @@ const { now: epoch } = Date;
  * Makes the calling thread measure its waits in the functions of a module: of the core, or of taketurns/sync.
  * @param now gives the milliseconds since a fixed moment.
  */
-export function measureWaits(
-  module: object,
-  { memory, thread }: { readonly memory: WebAssembly.Memory; readonly thread: number },
-  listening: Listening,
-  now: () => number,
-): void {
+export function measureWaits(module: object, membership: Measured, listening: Listening, now: () => number): void {
+  const isCore = 'enqueue' in module;
+  // In the module of channels a thread sleeps, but waits by promises of the core.
+  if (!isCore && !('waitsBegin' in module)) return;
+  const { memory, thread } = membership;
   const functions = module as { [MEASURED]?: Set<Listening> };
   const known = functions[MEASURED];
   // Another copy of this package may have done it.
@@ -95,10 +105,10 @@ export function measureWaits(
     if (isMeasured(view.words)) count(object, waited, requests, failed);
     for (const { onWait } of all) onWait?.(memory, thread, { object, blocked, requests, waited, failed });
   };
-  if ('waitsBegin' in module) measurePhases(module as Sync, view, now, tell);
+  if (!isCore) measurePhases(module as Sync, view, now, tell);
   else {
     measureQueues(module as Core, view, thread, now, tell);
-    measurePromises(module as Core, view, tell);
+    measurePromises(module as Core, view, membership, tell);
   }
 }
 
@@ -173,7 +183,7 @@ function measureQueues(core: Core, view: View, thread: number, now: () => number
 }
 
 /** Measures how long promises wait in queues. */
-function measurePromises(core: Core, view: View, tell: Tell): void {
+function measurePromises(core: Core, view: View, membership: Measured, tell: Tell): void {
   const { settle, finishRelease, reserveLock, cancelRun, dropRun } = core;
   /** Returns what the element of a run says, before the run is over. */
   const read = (number: number) => {
@@ -197,7 +207,9 @@ function measurePromises(core: Core, view: View, tell: Tell): void {
   };
   core.reserveLock = (m, attachment) => {
     const answer = reserveLock(m, attachment);
-    if (answer === ADMITTED) tell(m, waitedBy(view, elementOf(view, attachment)), false, false);
+    // The mutex may also have been disposed of.
+    const isOver = answer === ADMITTED || answer === ANSWER_CLOSED;
+    if (isOver) tell(m, waitedBy(view, elementOf(view, attachment)), answer !== ADMITTED, false);
     return answer;
   };
   core.cancelRun = (number) => {
@@ -205,7 +217,8 @@ function measurePromises(core: Core, view: View, tell: Tell): void {
     if (number < 0) return cancelRun(number);
     const { object, waited, requests } = read(number);
     const answer = cancelRun(number);
-    if (answer === REFUSED || answer === MORE) tell(object, waited, true, false, requests);
+    const hasLeft = answer === REFUSED || answer === MORE;
+    if (hasLeft && !membership.isUnchosen) tell(object, waited, true, false, requests);
     return answer;
   };
   core.dropRun = (number) => {

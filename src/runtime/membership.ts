@@ -180,6 +180,11 @@ export class Membership {
   readonly header: BigInt64Array;
   /** The handle of the arena that this thread last made. */
   handle: { readonly isDefault: boolean } | undefined;
+  /**
+   * Whether the request that is being cancelled is a case of a `select` in which another case has happened. Then it is no
+   * failed wait for metrics.
+   */
+  isUnchosen = false;
   readonly #endings: ((reason?: Error) => void)[] = [];
   readonly #spare: (() => void)[] = [];
   readonly #line: Line | undefined;

@@ -254,14 +254,18 @@ export class Promises {
     this.#firstRun = this.#lastRun = undefined;
   }
 
-  /** Cancels a promise that waits alone. Does nothing if it does not wait yet, or does not wait any more. */
-  cancel(run: Run, reason: () => unknown): void {
+  /**
+   * Cancels a promise that waits alone. Does nothing if it does not wait yet, or does not wait any more. Returns whether
+   * it has left the queue.
+   */
+  cancel(run: Run, reason: () => unknown): boolean {
     if (this.owes) this.#pay();
     // If this call is nested, the first run may be owed, and over in the core.
-    if (run.waiting === 0 || (this.#owed > 0 && run === this.#firstRun)) return;
+    if (run.waiting === 0 || (this.#owed > 0 && run === this.#firstRun)) return false;
     this.planRest();
     const answer = this.#core.cancelRun(run.number);
-    if (answer === REFUSED || answer === MORE) {
+    const hasLeft = answer === REFUSED || answer === MORE;
+    if (hasLeft) {
       // Nothing is called until the run is out of the list.
       run.waiting = 0;
       if (run.previous) run.previous.next = run.next;
@@ -283,6 +287,7 @@ export class Promises {
     // The run may have been due, or may have passed permits to other promises of this thread. No thread rings for these
     // promises, so they are settled here.
     this.#settle();
+    return hasLeft;
   }
 
   /**
