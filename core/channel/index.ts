@@ -5,7 +5,7 @@
  * the core, and then calls adopt here.
  */
 export { recordOf } from '../arena/attachments';
-export { adopt, sleepOn } from '../arena/threads';
+export { adopt, sleepOn, trapIfDead } from '../arena/threads';
 export {
   abandon,
   agree,

@@ -3,6 +3,7 @@
  * not carry this module. A thread makes one instance of the module for each arena, beside its instance of the core. It
  * makes the instance when it first needs one.
  */
+import { host } from '#host';
 import type { Channel } from '../border/channel.js';
 import { CLOSED_OBJECT } from '../border/numbers.js';
 import { common } from '../runtime/common.js';
@@ -27,6 +28,7 @@ export function channelOf(membership: Membership): Module {
   membership.core.tryLock(CLOSED_OBJECT);
   const instance = instanceOf<Module>(compiled(), { env: { memory }, core });
   instance.adopt(thread);
+  host.onSleep?.(instance, ['sleepOn'], membership);
   instances.set(membership, instance);
   return instance;
 }

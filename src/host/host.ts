@@ -123,7 +123,7 @@ export interface Host {
   watchExit?(worker: object, core: Registry, memory: WebAssembly.Memory): boolean;
   /**
    * Returns the name of the shared object at an address, in quotation marks, and then the text `after`. Undefined if
-   * the object has no name. The first call for an object costs a look at all names. The function is missing where the
+   * the object has no name. The call reads the name from the memory of the arena. The function is missing where the
    * program carries no code for reports (src/report/).
    */
   nameText?(memory: WebAssembly.Memory, address: number, after: string): string | undefined;

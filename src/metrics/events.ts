@@ -13,9 +13,8 @@ import { Arena } from '../arena.js';
 import { O_DEATHS, O_LIFE } from '../border/numbers.js';
 import { badType } from '../errors.js';
 import { deadlocks } from '../report/ask.js';
-import { kindOf, nameIn } from '../report/look.js';
 import { type Ended, measureWaits } from '../report/measure.js';
-import { nameOfKind, type ObjectRef } from '../report/refs.js';
+import { type ObjectRef, objectRefIn } from '../report/refs.js';
 import { measureHere, membershipIn } from '../report/this-thread.js';
 import { View } from '../report/view.js';
 import type { Membership } from '../runtime/membership.js';
@@ -118,7 +117,7 @@ function waitPublisher(channels: Channels, memory: WebAssembly.Memory): (thread:
       host.soon(() => {
         for (const [channel, message] of kept.splice(0)) channel.publish(message);
       });
-    const event = { ...refOf(view, object), thread, blocked, requests, waited: waited * 1000, at: now() };
+    const event = { ...objectRefIn(view, object), thread, blocked, requests, waited: waited * 1000, at: now() };
     kept.push([channel, event]);
   };
 }
@@ -133,10 +132,6 @@ function isHeard(channel: ReturnType<Channels['channel']>): boolean {
     });
     return false;
   }
-}
-
-function refOf(view: View, object: number): ObjectRef {
-  return { kind: nameOfKind(kindOf(view, object)), name: nameIn(view, object), number: view.indexOf(object) };
 }
 
 /** Looks once a second, as long as somebody listens and the thread is in the arena. */
@@ -162,7 +157,7 @@ function watchArena(channels: Channels, arena: Arena, membership: Membership): v
       deaths.set(object, [generation, count]);
       const more = count - (known === generation ? before : 0);
       if (more > 0 && !isFirst && died.hasSubscribers)
-        died.publish({ ...refOf(view, object), deaths: more } satisfies OwnerDeathEvent);
+        died.publish({ ...objectRefIn(view, object), deaths: more } satisfies OwnerDeathEvent);
     }
     if (!deadlock.hasSubscribers) return;
     const still = new Set<string>();

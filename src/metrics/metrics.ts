@@ -1,6 +1,5 @@
 /** The metrics of an arena: what its threads have counted (report/series.ts), and what a report says. */
 import { Arena } from '../arena.js';
-import { ownerOf } from '../key-reading.js';
 import { report } from '../report/ask.js';
 import { measureWaits } from '../report/measure.js';
 import { nameOfKind } from '../report/refs.js';
@@ -114,27 +113,29 @@ export function metrics(arena: Arena = Arena.default): Metric[] {
     ...one,
     attributes: one.kind === undefined ? { 'otel.metric.overflow': true } : named(nameOfKind(one.kind), one.name),
   }));
-  const byAddress = new Map(objects.map((object) => [view.objectAt(object.number), object]));
-  const groups = new Map<string, { owner: ObjectReport; group: ObjectReport[] }>();
-  for (const [address, object] of byAddress) {
-    const owner = byAddress.get(ownerOf(view, address) ?? address) ?? object;
-    const key = `${owner.kind} ${owner.name ?? ''}`;
+  const groups = new Map<string, ObjectReport[]>();
+  for (const object of objects) {
+    const { kind, name } = object;
+    const key = JSON.stringify([kind, name]);
     const its = groups.get(key);
-    if (its) its.group.push(object);
-    else groups.set(key, { owner, group: [object] });
+    if (its) its.push(object);
+    else groups.set(key, [object]);
   }
-  const byName = [...groups.values()].map(({ owner, group }) => ({
-    owner,
-    group,
-    attributes: named(owner.kind, owner.name),
-  }));
+  const byName = [...groups.values()].map((group) => {
+    const [{ kind, name }] = group as [ObjectReport];
+    return { group, attributes: named(kind, name) };
+  });
   /** A value for each kind and name. */
   const of = (value: (group: readonly ObjectReport[]) => number): MetricPoint[] =>
     byName.map(({ group, attributes }) => ({ attributes, value: value(group) }));
   const permits = (state: string, of: (object: ObjectReport) => number | undefined): MetricPoint[] =>
     byName
       // The keys of a table that have an object at the moment say nothing of all its keys.
-      .filter(({ owner }) => owner.available !== undefined)
+      .map(({ group, attributes }) => ({
+        attributes,
+        group: group.filter(({ available, key, part }) => available !== undefined && key === undefined && !part),
+      }))
+      .filter(({ group }) => group.length > 0)
       .map(({ group, attributes }) => ({
         attributes: { ...attributes, 'taketurns.permit.state': state },
         value: group.reduce((sum, object) => sum + (of(object) ?? 0), 0),

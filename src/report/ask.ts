@@ -1,9 +1,12 @@
 /** The questions of a user: what is there in an arena, and is there a deadlock? */
+import { host } from '#host';
 import { Arena } from '../arena.js';
 import { checkInteger, checkOptions } from '../errors.js';
 import { timestamp } from '../runtime/clock.js';
-import { type Deadlocks, deadlocksIn } from './deadlocks.js';
-import { lookAt } from './look.js';
+import type { Membership } from '../runtime/membership.js';
+import { type Deadlocks, deadlocksIn, unseenIn } from './deadlocks.js';
+import { type Look, lookAt, together } from './look.js';
+import { memoriesBeside } from './memberships.js';
 import { type ArenaReport, reportOf } from './report.js';
 import { settingOf } from './settings.js';
 import { membershipIn } from './this-thread.js';
@@ -20,6 +23,14 @@ function mostOf(what: string, options: ReportOptions): number {
   return checkInteger(`${what}: most`, most, 1, 1_000_000);
 }
 
+/** Returns a function that looks at an arena, and then at the others to which this thread is attached. */
+function lookerAt({ memory }: Membership, most: number): () => readonly Look[] {
+  return () => {
+    const now = timestamp();
+    return together([memory, ...memoriesBeside(host.anchor, memory)].map((one) => lookAt(one, now, most)));
+  };
+}
+
 /**
  * Describes everything in an arena: objects, threads, who holds what, who waits for what and since when, deadlocks, and
  * how much of the arena is in use. The answer is a plain object, which may be cloned and sent. The call reads memory
@@ -29,6 +40,9 @@ function mostOf(what: string, options: ReportOptions): number {
  * threads that are `asleep` before and after the look is right for one and the same moment. A deadlock in `deadlocks`
  * is certain, since a second look has found the same. If a second look finds something else, the call looks again, for
  * some 20 milliseconds at most.
+ *
+ * The call also looks at the other arenas to which the calling thread is attached. So a deadlock over several of them is
+ * found, and a thread that blocks in another one counts as `asleep`.
  * @param arena default `Arena.default`.
  * @throws {TypeError | RangeError} for a bad argument.
  * @throws {DisposedError} if this thread has left the arena.
@@ -42,16 +56,18 @@ function mostOf(what: string, options: ReportOptions): number {
  */
 export function report(arena: Arena = Arena.default, options: ReportOptions = {}): ArenaReport {
   const most = mostOf('report', options);
-  const { memory } = membershipIn('report', arena);
-  return reportOf(memory, settingOf(new Int32Array(memory.buffer)).after, most);
+  const membership = membershipIn('report', arena);
+  return reportOf(lookerAt(membership, most), settingOf(new Int32Array(membership.memory.buffer)).after, most);
 }
 
 /**
  * Finds the deadlocks of an arena: threads that wait for one another in a circle. Never blocks, and works while all
  * other threads hang.
  *
- * The owners of these objects are known: `Mutex`, `RwLock`, `Once`, and a robust `Semaphore`. Of all others, any thread
- * may end a wait, so no deadlock is seen there. `unseen` lists those for which somebody waits.
+ * The owners of these objects are known: `Mutex`, `RwLock`, `Once`, a robust `Semaphore`, and the keys of a `KeyedMutex`
+ * or a `KeyedSemaphore`. Of all others, any thread may end a wait, so no deadlock is seen there. `unseen` lists those for
+ * which somebody waits. The threads of a deadlock may wait in several arenas, if the calling thread is attached to all
+ * of them.
  * @param arena default `Arena.default`.
  * @throws {TypeError | RangeError} for a bad argument.
  * @throws {DisposedError} if this thread has left the arena.
@@ -65,9 +81,8 @@ export function report(arena: Arena = Arena.default, options: ReportOptions = {}
  */
 export function deadlocks(arena: Arena = Arena.default, options: ReportOptions = {}): Deadlocks {
   const most = mostOf('deadlocks', options);
-  const { memory } = membershipIn('deadlocks', arena);
-  const again = () => lookAt(memory, timestamp(), most);
-  const { after } = settingOf(new Int32Array(memory.buffer));
-  const { certain, suspected, unseen } = deadlocksIn(again(), again, after, most);
-  return { certain, suspected, unseen };
+  const membership = membershipIn('deadlocks', arena);
+  const { after } = settingOf(new Int32Array(membership.memory.buffer));
+  const { looks, certain, suspected } = deadlocksIn(lookerAt(membership, most), after, 0);
+  return { certain, suspected, unseen: unseenIn(looks[0] as Look, most) };
 }

@@ -36,6 +36,15 @@
  * back then either, and neither does it between its sleep and its look. So this counts as the same sleep, with the same
  * n.
  *
+ * A deadlock over several arenas. A thread that blocks for something in one arena may hold something in another. It has
+ * a record in each, and sleeps by the one record alone. Then the facts lie in several memories, and the claim is the
+ * same: the loads and stores of all memories have one order, and a thread that sleeps changes no word of any arena. What
+ * has to be shown besides is that the owner there, of another number, is the thread that sleeps here. A `threadId` is
+ * that of one thread of the process for ever. So these are facts too: both records have the same `threadId`, and the
+ * record there is alive, in the life that the look has seen. They are read after the facts that name this record as the
+ * holder. If the thread was declared dead in between, its record there was given up, and perhaps another thread had it
+ * and holds the same now; but a record never has the same life again, so the second look fails.
+ *
  * The record of a thread also says ASLEEP if an exception of the embedder has ended its sleep (the `timeout` of
  * node:vm), until it sleeps again or its event loop turns. A deadlock with such a thread may be a false alarm.
  *
@@ -74,10 +83,21 @@ export function* confirm(sleepers: readonly Sleeper[], facts: readonly Fact[]): 
   return true;
 }
 
-/** Runs `confirm` over a memory. */
-export function isConfirmed(words: Int32Array, sleepers: readonly Sleeper[], facts: readonly Fact[]): boolean {
+/** The address of a word in the memory with this index, where facts lie in several memories. */
+const MEMORY = 2 ** 32;
+export const addressIn = (memory: number, address: number): number => memory * MEMORY + address;
+
+/** Runs `confirm` over some memories. */
+export function isConfirmed(
+  memories: readonly Int32Array[],
+  sleepers: readonly Sleeper[],
+  facts: readonly Fact[],
+): boolean {
   const steps = confirm(sleepers, facts);
   let step = steps.next();
-  while (!step.done) step = steps.next(Atomics.load(words, step.value >>> 2));
+  while (!step.done) {
+    const words = memories[Math.floor(step.value / MEMORY)] as Int32Array;
+    step = steps.next(Atomics.load(words, (step.value % MEMORY) >>> 2));
+  }
   return step.value;
 }

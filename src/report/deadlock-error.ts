@@ -12,7 +12,7 @@ export class DeadlockError extends Error {
   readonly deadlock: Deadlock;
 
   /** @internal */
-  constructor(deadlock: Deadlock = { edges: [], behind: [], text: 'deadlock' }) {
+  constructor(deadlock: Deadlock = { edges: [], behind: [], arenas: 1, text: 'deadlock' }) {
     super(deadlock.text);
     this.deadlock = deadlock;
   }

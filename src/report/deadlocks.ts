@@ -8,14 +8,25 @@
  * waits-for.ts finds the threads that are stuck. Each of them waits for a holder that is stuck too, so walks from
  * holder to holder come to circles. The other stuck threads stand behind the circles. confirm.ts looks a second time.
  * If the second look finds something else, there is no deadlock, or one of its threads has just woken to look as well.
+ * The threads may wait in several arenas: then there is a look at each (`together` in look.ts).
  *
  * A deadlock in which a promise waits is never certain: its thread is not blocked, and another task of the thread may
  * give back what the thread holds. Such circles are `suspected`, if the promise has waited for a while.
  */
 import { KIND_MUTEX, KIND_RW_LOCK, KIND_SEMAPHORE, O_ROBUST } from '../border/numbers.js';
 import { isConfirmed } from './confirm.js';
-import { attachmentsOf, kindOf, type Look, placesOf } from './look.js';
-import { nameOfKind, type ObjectRef, objectRef, objectText, type ThreadRef, threadRef, threadText } from './refs.js';
+import { addTo, attachmentsOf, type Look, placesOf } from './look.js';
+import { kindOf } from './names.js';
+import {
+  articled,
+  nameOfKind,
+  type ObjectRef,
+  objectRef,
+  objectText,
+  type ThreadRef,
+  threadRef,
+  threadText,
+} from './refs.js';
 import {
   type Blocked,
   blockedOn,
@@ -29,7 +40,7 @@ import {
 
 /** A thread in a deadlock. */
 export interface DeadlockEdge {
-  /** The thread. */
+  /** The thread. Its number is that in the arena of the object for which it waits. */
   readonly thread: ThreadRef;
   /**
    * What it holds, and the thread before it waits for. A writer that waits for the readers of a `RwLock` holds the
@@ -50,6 +61,8 @@ export interface Deadlock {
   readonly edges: readonly DeadlockEdge[];
   /** Threads that are not in the circle, and wait for one that is. */
   readonly behind: readonly DeadlockEdge[];
+  /** In how many arenas the threads of the circle wait. */
+  readonly arenas: number;
   /** The same in words. */
   readonly text: string;
 }
@@ -64,7 +77,7 @@ export interface Deadlocks {
   readonly unseen: readonly string[];
 }
 
-/** A deadlock that a look has found, before the second look. */
+/** A deadlock that a look has found, before the second look. Threads have their numbers in all looks. */
 export interface Found {
   readonly cycle: readonly number[];
   readonly behind: readonly number[];
@@ -86,23 +99,23 @@ function wayTo(
   const reached = new Set([first]);
   for (const thread of reached) {
     const { holders } = stuck.get(thread) as Stuck;
-    for (const holder of holders) {
+    for (const { who } of holders) {
       // A thread that holds permits itself waits for those of others, too.
-      if (holder.thread === thread && holders.length > 1) continue;
-      if (isEnd(holder.thread)) {
-        const way = [thread, holder.thread];
+      if (who === thread && holders.length > 1) continue;
+      if (isEnd(who)) {
+        const way = [thread, who];
         for (let one = thread; one !== first; way.unshift(one)) one = from.get(one) as number;
         return way;
       }
-      if (!reached.has(holder.thread)) from.set(holder.thread, thread);
-      reached.add(holder.thread);
+      if (!reached.has(who)) from.set(who, thread);
+      reached.add(who);
     }
   }
   return undefined;
 }
 
-/** Returns the shortest circle from a thread back to itself, without its end; undefined if there is none. */
-function circleThrough(stuck: ReadonlyMap<number, Stuck>, first: number): number[] | undefined {
+/** Returns the shortest circle from a stuck thread back to itself, without its end; undefined if there is none. */
+export function circleThrough(stuck: ReadonlyMap<number, Stuck>, first: number): number[] | undefined {
   return wayTo(stuck, first, (thread) => thread === first)?.slice(0, -1);
 }
 
@@ -112,7 +125,7 @@ export function circlesIn(stuck: ReadonlyMap<number, Stuck>): Found[] {
   const circleOf = new Map<number, Found & { behind: number[] }>();
   // Many may wait for the same holders.
   const lists = new Set([...stuck.values()].map(({ holders }) => holders));
-  const awaited = new Set([...lists].flatMap((holders) => holders.map(({ thread }) => thread)));
+  const awaited = new Set([...lists].flatMap((holders) => holders.map(({ who }) => who)));
   for (const first of stuck.keys()) {
     const cycle = circleOf.has(first) || !awaited.has(first) ? undefined : circleThrough(stuck, first);
     if (cycle === undefined || cycle.some((thread) => circleOf.has(thread))) continue;
@@ -129,75 +142,151 @@ export function circlesIn(stuck: ReadonlyMap<number, Stuck>): Found[] {
 }
 
 /** Returns whether the second look finds the deadlock too. */
-export function isCertain(look: Look, { cycle, stuck }: Found): boolean {
-  return isConfirmed(look.view.words, ...evidenceOf(look, stuck, cycle));
+export function isCertain(looks: readonly Look[], { cycle, stuck }: Found): boolean {
+  const memories = looks.map(({ view }) => view.words);
+  return isConfirmed(memories, ...evidenceOf(stuck, cycle));
+}
+
+/** Returns the looks at the arenas in which the threads of a circle wait. */
+export function looksOf({ cycle, stuck }: Found): Set<Look> {
+  return new Set(cycle.map((who) => (stuck.get(who) as Stuck).blocked.look));
 }
 
 /** Describes a deadlock. */
-export function describe(look: Look, { cycle, behind, stuck }: Found): Deadlock {
-  const waits = cycle.map((thread) => (stuck.get(thread) as Stuck).blocked);
-  const edges = waits.map((blocked, i) => edgeOf(look, blocked, waits.at(i - 1)?.object));
-  const others = behind.map((thread) => edgeOf(look, (stuck.get(thread) as Stuck).blocked, undefined));
-  return { edges, behind: others, text: textOf(edges, others, true) };
+export function describe({ cycle, behind, stuck }: Found): Deadlock {
+  const waits = cycle.map((who): Edge => stuckEdge(stuck, who));
+  return deadlockOf(
+    waits,
+    behind.map((who) => stuckEdge(stuck, who)),
+    true,
+  );
 }
 
-function edgeOf(look: Look, { thread, object, waited }: Blocked, holds: number | undefined): DeadlockEdge {
+function stuckEdge(stuck: ReadonlyMap<number, Stuck>, who: number): Edge {
+  const { look, thread, object, waited } = (stuck.get(who) as Stuck).blocked;
+  return { look, thread: thread.thread, object, blocked: true, waited };
+}
+
+/** A wait in a circle. */
+interface Edge {
+  readonly look: Look;
+  readonly thread: number;
+  readonly object: number;
+  readonly blocked: boolean;
+  readonly waited: number;
+}
+
+/** Describes a circle. Each wait is for what the thread of the next one holds. */
+function deadlockOf(cycle: readonly Edge[], behind: readonly Edge[], isCertain: boolean): Deadlock {
+  const arenas = [...new Set([...cycle, ...behind].map(({ look }) => look))];
+  // Arenas have no names. The reporter numbers them in the same way wherever it tells of them.
+  const arenaOf = ({ look }: Edge): string => (arenas.length === 1 ? '' : ` of arena ${look.index + 1}`);
+  const before = (i: number): Edge => cycle.at(i - 1) as Edge;
+  const edges = cycle.map((wait, i) => edgeOf(wait, before(i)));
+  const others = behind.map((wait) => edgeOf(wait, undefined));
+  const lines = edges.map((edge, i) => lineOf(edge, arenaOf(before(i)), arenaOf(cycle[i] as Edge)));
+  const stand = others.map((edge, i) => lineOf(edge, '', arenaOf(behind[i] as Edge)));
   return {
-    thread: threadRef(look, thread.thread),
-    holds: holds === undefined ? undefined : objectRef(look, holds),
+    edges,
+    behind: others,
+    arenas: new Set(cycle.map(({ look }) => look)).size,
+    text: textOf(edges, lines, stand, isCertain),
+  };
+}
+
+function edgeOf({ look, thread, object, blocked, waited }: Edge, before: Edge | undefined): DeadlockEdge {
+  return {
+    thread: threadRef(look, thread),
+    holds: before && objectRef(before.look, before.object),
     waitsFor: objectRef(look, object),
-    blocked: true,
+    blocked,
     waited,
   };
 }
 
-function textOf(edges: readonly DeadlockEdge[], behind: readonly DeadlockEdge[], isCertain: boolean): string {
-  const line = ({ thread, holds, waitsFor, blocked, waited }: DeadlockEdge): string => {
-    const what = objectText(waitsFor);
-    const how = `${blocked ? '' : ' by a promise'}, for ${waited} ms`;
-    // Nobody waits for a lock of which the thread is a reader: that is an error at once.
-    if (waitsFor.kind === 'RwLock' && holds?.number === waitsFor.number)
-      return `${threadText(thread)} has the turn of ${what} and waits for its readers${how}`;
-    return `${threadText(thread)} ${holds ? `holds ${objectText(holds)} and ` : ''}waits for ${what}${how}`;
-  };
-  const stand = behind.length > 0 ? `. Behind them: ${behind.map(line).join('; ')}` : '';
+function lineOf({ thread, holds, waitsFor, blocked, waited }: DeadlockEdge, there: string, here: string): string {
+  const what = objectText(waitsFor) + here;
+  const how = `${blocked ? '' : ' by a promise'}, for ${waited} ms`;
+  // Nobody waits for a lock of which the thread is a reader: that is an error at once.
+  if (waitsFor.kind === 'RwLock' && holds?.number === waitsFor.number && there === here)
+    return `${threadText(thread)} has the turn of ${what} and waits for its readers${how}`;
+  return `${threadText(thread)} ${holds ? `holds ${objectText(holds)}${there} and ` : ''}waits for ${what}${how}`;
+}
+
+function textOf(
+  edges: readonly DeadlockEdge[],
+  lines: readonly string[],
+  behind: readonly string[],
+  isCertain: boolean,
+): string {
+  const stand = behind.length > 0 ? `. Behind them: ${behind.join('; ')}` : '';
   const calls = edges.some(({ waitsFor }) => waitsFor.kind === 'Semaphore')
     ? 'cancelAll, dispose or add'
     : 'cancelAll or dispose';
   return isCertain
-    ? `deadlock: ${edges.map(line).join('; ')}${stand}. None of them can go on, unless another thread calls ` +
+    ? `deadlock: ${lines.join('; ')}${stand}. None of them can go on, unless another thread calls ` +
         `${calls}, or one of them is terminated`
-    : `perhaps a deadlock: ${edges.map(line).join('; ')}. Another task of the thread may end it`;
+    : `perhaps a deadlock: ${lines.join('; ')}. Another task of the thread may end it`;
 }
 
 // --- Promises -------------------------------------------------------------------------------------------
 
-/** A wait from which a circle may come that is not certain. */
-interface Wait {
-  readonly thread: number;
-  readonly object: number;
+/** A wait from which a circle may come that is not certain. Threads have their numbers in all looks. */
+interface Wait extends Edge {
+  readonly who: number;
   readonly holders: readonly number[];
-  readonly blocked: boolean;
-  readonly waited: number;
 }
 
 /**
  * Returns the circles in which a promise has waited for `after` milliseconds or more. They are found by taking away,
  * again and again, the threads that wait for nobody left. From each thread that is left, a walk leads to a circle.
  */
-export function suspectedIn(look: Look, after: number): Deadlock[] {
+function suspectedIn(after: number, looks: readonly Look[]): Wait[][] {
   const waits = new Map<number, Wait[]>();
-  const threadsOf = new Map<readonly Holder[], number[]>();
+  for (const look of looks) for (const wait of waitsIn(look, after)) addTo(waits, wait.who, wait);
+  // A thread that blocks with a time limit, or runs, ends no walk: it has no wait here.
+  for (let goesOn = true; goesOn; ) {
+    goesOn = false;
+    for (const [who, list] of waits) {
+      const left = list.filter(({ holders }) => holders.some((holder) => waits.has(holder)));
+      if (left.length === list.length) continue;
+      goesOn = true;
+      if (left.length === 0) waits.delete(who);
+      else waits.set(who, left);
+    }
+  }
+  const found: Wait[][] = [];
+  const seen = new Set<number>();
+  for (const first of waits.keys()) {
+    const path: Wait[] = [];
+    const walked = new Set<number>();
+    let who = first;
+    while (!walked.has(who) && !seen.has(who)) {
+      walked.add(who);
+      // A promise of the thread leads on first: without one, the circle is certain.
+      const list = waits.get(who) as Wait[];
+      const wait = (list.find(({ blocked }) => !blocked) ?? list[0]) as Wait;
+      path.push(wait);
+      who = wait.holders.find((holder) => waits.has(holder)) as number;
+    }
+    for (const one of walked) seen.add(one);
+    const cycle = path.slice(path.findIndex((wait) => wait.who === who));
+    if (path.every((wait) => wait.who !== who) || cycle.every(({ blocked }) => blocked)) continue;
+    found.push(cycle);
+  }
+  return found;
+}
+
+/** Returns the waits of threads that block, and those of promises that have lasted for so long, in one arena. */
+function waitsIn(look: Look, after: number): Wait[] {
+  const waits: Wait[] = [];
+  const whosOf = new Map<readonly Holder[], number[]>();
   const add = (thread: number, object: number, how: Blocked['how'], blocked: boolean, waited: number): void => {
-    const holders = holdersOf(look, object, kindOf(look.view, object), how, blocked ? thread : 0);
-    if (holders === undefined) return;
-    const alive = threadsOf.get(holders) ?? holders.map((one) => one.thread).filter((one) => look.threads.has(one));
-    threadsOf.set(holders, alive);
-    if (alive.length === 0) return;
-    const wait = { thread, object, holders: alive, blocked, waited };
-    const own = waits.get(thread);
-    if (own) own.push(wait);
-    else waits.set(thread, [wait]);
+    const list = holdersOf(look, object, kindOf(look.view, object), how, blocked ? thread : 0);
+    if (list === undefined) return;
+    const holders = whosOf.get(list) ?? list.filter((one) => look.threads.has(one.thread)).map((one) => one.who);
+    whosOf.set(list, holders);
+    if (holders.length > 0) waits.push({ look, thread, who: look.whoOf(thread), object, holders, blocked, waited });
   };
   for (const thread of look.threads.values()) {
     const blocked = thread.isAsleep ? blockedOn(look, thread) : undefined;
@@ -218,46 +307,7 @@ export function suspectedIn(look: Look, after: number): Deadlock[] {
       add(thread, object, kind === KIND_RW_LOCK && !reads ? 'drain' : 'phase', false, waited);
     }
   }
-  // A thread that blocks with a time limit, or runs, ends no walk: it has no wait here.
-  for (let goesOn = true; goesOn; ) {
-    goesOn = false;
-    for (const [thread, list] of waits) {
-      const left = list.filter(({ holders }) => holders.some((holder) => waits.has(holder)));
-      if (left.length === list.length) continue;
-      goesOn = true;
-      if (left.length === 0) waits.delete(thread);
-      else waits.set(thread, left);
-    }
-  }
-  const found: Deadlock[] = [];
-  const seen = new Set<number>();
-  for (const first of waits.keys()) {
-    const path: Wait[] = [];
-    const walked = new Set<number>();
-    let thread = first;
-    while (!walked.has(thread) && !seen.has(thread)) {
-      walked.add(thread);
-      // A promise of the thread leads on first: without one, the circle is certain.
-      const list = waits.get(thread) as Wait[];
-      const wait = (list.find(({ blocked }) => !blocked) ?? list[0]) as Wait;
-      path.push(wait);
-      thread = wait.holders.find((holder) => waits.has(holder)) as number;
-    }
-    for (const one of walked) seen.add(one);
-    const cycle = path.slice(path.findIndex((wait) => wait.thread === thread));
-    if (path.every((wait) => wait.thread !== thread) || cycle.every(({ blocked }) => blocked)) continue;
-    const edges = cycle.map(
-      (wait, i): DeadlockEdge => ({
-        thread: threadRef(look, wait.thread),
-        holds: objectRef(look, (cycle.at(i - 1) as Wait).object),
-        waitsFor: objectRef(look, wait.object),
-        blocked: wait.blocked,
-        waited: wait.waited,
-      }),
-    );
-    found.push({ edges, behind: [], text: textOf(edges, [], false) });
-  }
-  return found;
+  return waits;
 }
 
 // --- What nobody can see ----------------------------------------------------------------------------------
@@ -267,7 +317,7 @@ export function suspectedIn(look: Look, after: number): Deadlock[] {
  */
 export function unseenIn(look: Look, most: number): string[] {
   const lines: string[] = [];
-  for (const object of look.objects) {
+  for (const object of look.awaited()) {
     if (lines.length === most) break;
     const kind = kindOf(look.view, object);
     const waits =
@@ -277,7 +327,7 @@ export function unseenIn(look: Look, most: number): string[] {
     lines.push(
       kind === KIND_SEMAPHORE && look.view.load(object + O_ROBUST) === 0
         ? `${text} has no owners, so nobody knows who has its permits: make it with { robust: true }`
-        : `${text}: any thread may end a wait for a ${nameOfKind(kind)}, so nobody knows who should`,
+        : `${text}: any thread may end a wait for ${articled(nameOfKind(kind))}, so nobody knows who should`,
     );
   }
   return lines;
@@ -288,28 +338,42 @@ const { now } = Date;
 /** A thread that looks is awake before and after for less than so many milliseconds, if it gets a processor. */
 const AWAKE_FOR = 20;
 
+function isOf(looks: ReadonlySet<Look>, which: number | undefined): boolean {
+  return which === undefined || [...looks].some(({ index }) => index === which);
+}
+
+/** The deadlocks that looks have found, and the last of the looks. */
+export interface Answer extends Pick<Deadlocks, 'certain' | 'suspected'> {
+  readonly looks: readonly Look[];
+  /** The arenas of the deadlocks that are certain, as the looks at them. */
+  readonly arenas: readonly ReadonlySet<Look>[];
+}
+
 /**
- * Returns the deadlocks of an arena, certain and suspected.
- * @param again looks again. A thread of a deadlock may be awake for a moment, before and after it looks as well.
+ * Returns the deadlocks of some arenas, certain and suspected.
+ * @param look looks at all the arenas. A thread of a deadlock may be awake for a moment, before and after it looks as
+ * well, so the arenas may be looked at again.
+ * @param which only those count in which a thread waits in the arena with this index; undefined: all count.
  */
-export function deadlocksIn(first: Look, again: () => Look, after: number, most: number): Deadlocks & { look: Look } {
+export function deadlocksIn(look: () => readonly Look[], after: number, which: number | undefined): Answer {
   const LOOKS = 3;
   const begun = now();
-  let look = first;
-  let stuck = stuckIn(look);
+  let looks = look();
+  let stuck = stuckIn(...looks);
   let certain: Found[] = [];
-  for (let looks = 1; stuck.size > 0; looks++) {
-    const circles = circlesIn(stuck);
-    certain = circles.filter((circle) => isCertain(look, circle));
+  for (let times = 1; stuck.size > 0; times++) {
+    const circles = circlesIn(stuck).filter((circle) => isOf(looksOf(circle), which));
+    certain = circles.filter((circle) => isCertain(looks, circle));
     if (certain.length === circles.length) break;
-    if (looks >= LOOKS && Math.abs(now() - begun) > AWAKE_FOR) break;
-    look = again();
-    stuck = stuckIn(look);
+    if (times >= LOOKS && Math.abs(now() - begun) > AWAKE_FOR) break;
+    looks = look();
+    stuck = stuckIn(...looks);
   }
+  const suspected = suspectedIn(after, looks).filter((cycle) => isOf(new Set(cycle.map(({ look }) => look)), which));
   return {
-    look,
-    certain: certain.map((circle) => describe(look, circle)),
-    suspected: suspectedIn(look, after),
-    unseen: unseenIn(look, most),
+    looks,
+    certain: certain.map(describe),
+    arenas: certain.map(looksOf),
+    suspected: suspected.map((cycle) => deadlockOf(cycle, [], false)),
   };
 }

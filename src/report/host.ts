@@ -5,6 +5,7 @@
  */
 import type { Host } from '../host/host.js';
 import { label } from './labels.js';
+import { memoriesBeside } from './memberships.js';
 import { isMeasured } from './settings.js';
 import { type Watched, type Watcher, watchSleeps } from './watch.js';
 import type { nameText } from './youngest.js';
@@ -20,7 +21,8 @@ export interface Watching extends Watcher {
 
 /** Returns the properties that make a host one that looks for deadlocks. */
 export function watching(host: Host, watching: Watching): Pick<Host, 'onSleep' | 'nameText'> & { watching: Watching } {
-  const { onSleep, clock } = host;
+  const { onSleep, clock, anchor } = host;
+  watching.beside = (memory) => memoriesBeside(anchor, memory);
   return {
     watching,
     nameText: watching.nameText,

@@ -3,7 +3,7 @@
  *
  *     threads       alive, asleep on which word, or dead; its name                the registry
  *     objects       kind and words                                              the objects that are live
- *     names         object ──► name                                             the entries of the table of names
+ *     names         of those objects that somebody prints (names.ts)            the entries of the table of names
  *     requests      who waits in the queue of an object, in order               elements: WAITING, AWAKE, ...
  *     attachments   what a thread holds of an object; its waits for phases      elements: ATTACHED
  *     places        who reads a RwLock, or waits to read it                     the records of the threads
@@ -15,7 +15,11 @@
  * confirm.ts uses this.
  *
  * The cost is one pass over the elements that were ever in use. There may be millions of waiters, so the look keeps at
- * most some of each object (`most`), the first ones in the order of the queue.
+ * most some of each object (`most`), the first ones in the order of the queue. The objects are looked at only if
+ * somebody asks for all of them, and a name is read only if somebody asks for it.
+ *
+ * A thread may be in several arenas, and has a number of its own in each. `together` makes looks at several arenas one:
+ * a thread is known again by its `threadId`, which no other thread of the process has, before or after it.
  */
 
 import {
@@ -24,6 +28,7 @@ import {
   ATTACHED,
   AWAKE,
   DEAD,
+  E_ASLEEP,
   E_END,
   E_HELD,
   E_REQUEST,
@@ -34,14 +39,11 @@ import {
   GRANT,
   IDLE,
   KIND_CHANNEL,
+  KIND_MUTEX,
   LIFE_STATE,
-  N_BYTES,
-  N_LENGTH,
-  O_KIND,
-  O_LIFE,
-  O_NAME,
   PLACE_FLAGS,
   PLACE_SIZE,
+  T_DOORBELL,
   T_PLACES,
   T_SLEEPS,
   T_SLEEPS_ON,
@@ -53,9 +55,10 @@ import {
   WAITING,
   WIDTH_MASK,
 } from '../border/numbers.js';
-import { keyAt, ownerOf, ownNumber } from '../key-reading.js';
+import { caseMark } from '../channel/case-mark.js';
 import type { SharedMemory } from '../own-arenas.js';
 import { labelOf } from './labels.js';
+import { type Called, calledAt, kindOf } from './names.js';
 import { isAsync, isClosed, objectIndexOf, threadOf, View } from './view.js';
 
 /** The bits of a state that are not its epoch. */
@@ -69,6 +72,8 @@ export interface Thread {
   readonly life: number;
   readonly isAsleep: boolean;
   readonly isDead: boolean;
+  /** Whether it blocks in `select`: it sleeps, and its promises may wake it. */
+  readonly selects: boolean;
   /** The word on which it sleeps, or has slept last, with two bits: see sleepOn in core/arena/threads.ts. */
   readonly sleepsOn: number;
   readonly sleeps: number;
@@ -78,6 +83,8 @@ export interface Thread {
 export interface Request {
   readonly thread: number;
   readonly isAsync: boolean;
+  /** Whether the thread blocks for it: a call that blocks, or a case of a `select`. */
+  readonly blocked: boolean;
   readonly requests: number;
   readonly permits: number;
   readonly waited: number;
@@ -131,23 +138,101 @@ export interface Place {
  */
 export type AgeOf = (since: number) => number;
 
-export interface Look {
-  readonly view: View;
-  readonly ageOf: AgeOf;
-  /** By the number of the thread. */
-  readonly threads: ReadonlyMap<number, Thread>;
-  readonly objects: readonly number[];
-  /** The name of each object that has one, by the address of the object. */
-  readonly names: ReadonlyMap<number, string>;
+/** What a look finds in the elements. */
+interface Elements {
   /** By the address of the object. */
   readonly queues: ReadonlyMap<number, Queue>;
   readonly attachments: ReadonlyMap<number, readonly Attachment[]>;
-  readonly places: ReadonlyMap<number, readonly Place[]>;
   /** By the number of a thread: how many of its requests are queued, and the longest of these waits. */
   readonly waiting: Int32Array;
   readonly longest: Int32Array;
   /** How many elements are in use. */
   readonly elements: number;
+}
+
+export class Look implements Elements {
+  readonly view: View;
+  readonly ageOf: AgeOf;
+  /** By the number of the thread. */
+  readonly threads: ReadonlyMap<number, Thread>;
+  readonly queues: Elements['queues'];
+  readonly attachments: Elements['attachments'];
+  /** By the address of the object. */
+  readonly places: ReadonlyMap<number, readonly Place[]>;
+  readonly waiting: Int32Array;
+  readonly longest: Int32Array;
+  readonly elements: number;
+  /** Which of the looks it is, if there are several. */
+  index = 0;
+  /** By the number of the thread in this arena: the number that it has in all looks. See `together`. */
+  #whos: ReadonlyMap<number, number> | undefined;
+  #objects: readonly number[] | undefined;
+  readonly #called = new Map<number, Called>();
+
+  constructor(view: View, ageOf: AgeOf, most: number) {
+    this.view = view;
+    this.ageOf = ageOf;
+    this.threads = threadsIn(view);
+    const { queues, attachments, waiting, longest, elements } = elementsIn(view, this.threads, ageOf, most);
+    this.queues = queues;
+    this.attachments = attachments;
+    this.waiting = waiting;
+    this.longest = longest;
+    this.elements = elements;
+    this.places = placesIn(view, this.threads);
+  }
+
+  /** The live objects. */
+  get objects(): readonly number[] {
+    this.#objects ??= objectsIn(this.view);
+    return this.#objects;
+  }
+
+  /** Returns what an object is called. */
+  called(object: number): Called {
+    const known = this.#called.get(object) ?? calledAt(this.view, object);
+    this.#called.set(object, known);
+    return known;
+  }
+
+  /** Returns the live objects for which somebody waits, in the order of their numbers. */
+  awaited(): number[] {
+    const all = new Set([...this.queues].flatMap(([object, { waiting }]) => (waiting > 0 ? [object] : [])));
+    for (const [object, list] of this.attachments)
+      if (list.some(({ waits, held }) => waits > 0 || (held > 0 && kindOf(this.view, object) === KIND_MUTEX)))
+        all.add(object);
+    return [...all].filter((object) => this.view.isLive(object)).sort((a, b) => a - b);
+  }
+
+  /** Returns the number of a thread that is the same in all looks. */
+  whoOf(thread: number): number {
+    return this.#whos?.get(thread) ?? this.index * (THREAD_MASK + 1) + thread;
+  }
+
+  /** Gives a look its place among several, and the numbers of its threads. */
+  stand(index: number, whos: ReadonlyMap<number, number>): void {
+    this.index = index;
+    this.#whos = whos;
+  }
+}
+
+/**
+ * Makes looks at several arenas of one process one: each thread gets the same number in all of them. Without a
+ * `threadId`, as in the web workers of browsers, a thread counts as another one in each arena.
+ */
+export function together(looks: readonly Look[]): readonly Look[] {
+  const known = new Map<number, number>();
+  for (const [index, look] of looks.entries()) {
+    const whos = new Map<number, number>();
+    look.stand(index, whos);
+    for (const { thread, threadId } of look.threads.values()) {
+      if (threadId === undefined) continue;
+      const who = known.get(threadId) ?? index * (THREAD_MASK + 1) + thread;
+      known.set(threadId, who);
+      whos.set(thread, who);
+    }
+  }
+  return looks;
 }
 
 const NO_ONE: readonly never[] = [];
@@ -168,19 +253,7 @@ export function placesOf(look: Look, object: number): readonly Place[] {
  */
 export function lookAt(memory: SharedMemory, now: number | AgeOf, most: number): Look {
   const ageOf = typeof now === 'number' ? before(now) : now;
-  const view = new View(memory);
-  const threads = threadsIn(view);
-  const elements = elementsIn(view, ageOf, most);
-  const objects = objectsIn(view);
-  return {
-    view,
-    ageOf,
-    threads,
-    objects,
-    names: namesOf(view, objects),
-    places: placesIn(view, threads),
-    ...elements,
-  };
+  return new Look(new View(memory), ageOf, most);
 }
 
 function threadsIn(view: View): Map<number, Thread> {
@@ -191,6 +264,7 @@ function threadsIn(view: View): Map<number, Thread> {
     const state = life & LIFE_STATE;
     if (state === FREE) continue;
     const record = view.record(thread);
+    const sleepsOn = view.load(record + T_SLEEPS_ON);
     threads.set(thread, {
       thread,
       threadId: view.threadId(thread),
@@ -199,7 +273,8 @@ function threadsIn(view: View): Map<number, Thread> {
       isAsleep: state === ASLEEP,
       isDead: state === DEAD,
       sleeps: view.load(record + T_SLEEPS),
-      sleepsOn: view.load(record + T_SLEEPS_ON),
+      sleepsOn,
+      selects: state === ASLEEP && (sleepsOn & ~3) === record + T_DOORBELL,
     });
   }
   return threads;
@@ -213,39 +288,6 @@ function objectsIn(view: View): number[] {
     if (view.isLive(object)) objects.push(object);
   }
   return objects;
-}
-
-/**
- * Returns the name of an object; undefined if it has none. A key has that of its table before it, `users[Ann]`, and what
- * belongs to a RateLimiter has that of the limiter: `requests[turn]`.
- */
-export function nameIn(view: View, object: number): string | undefined {
-  if (!view.isLive(object)) return undefined;
-  const key = keyAt(view, object);
-  if (key) return `${nameIn(view, key.table.address) ?? ''}[${key.key}]`;
-  const owner = ownerOf(view, object);
-  if (owner === undefined) return undefined;
-  if (owner !== object) {
-    const number = ownNumber(view, object);
-    // Without a number it is a part of a long key.
-    return `${nameIn(view, owner) ?? ''}[${number === undefined ? '...' : (['turn', 'pause'][number] ?? 'log')}]`;
-  }
-  const generation = view.load(object + O_LIFE + 4);
-  // A thread writes the whole name before it stores O_NAME.
-  if (view.load(object + O_NAME) === 0) return undefined;
-  const entry = object - view.objects + view.names;
-  const name = view.text(entry + N_BYTES, view.load(entry + N_LENGTH));
-  // The object may have been freed during the look, and may be another object by now.
-  return view.isLive(object) && generation === view.load(object + O_LIFE + 4) ? name : undefined;
-}
-
-function namesOf(view: View, objects: readonly number[]): Map<number, string> {
-  const names = new Map<number, string>();
-  for (const object of objects) {
-    const name = nameIn(view, object);
-    if (name !== undefined) names.set(object, name);
-  }
-  return names;
 }
 
 function placesIn(view: View, threads: ReadonlyMap<number, Thread>): Map<number, Place[]> {
@@ -275,11 +317,7 @@ function before(now: number): AgeOf {
   return (since) => (since === 0 ? 0 : Math.max((now - since) | 0, 0));
 }
 
-function elementsIn(
-  view: View,
-  ageOf: AgeOf,
-  most: number,
-): Pick<Look, 'queues' | 'attachments' | 'waiting' | 'longest' | 'elements'> {
+function elementsIn(view: View, threads: ReadonlyMap<number, Thread>, ageOf: AgeOf, most: number): Elements {
   const queues = new Map<number, Queue>();
   const attachments = new Map<number, Attachment[]>();
   const waiting = new Int32Array(THREAD_MASK + 1);
@@ -299,6 +337,11 @@ function elementsIn(
       if (is === IDLE) break;
       const isWait = is >= WAITING && is <= AWAKE;
       if (!isWait && is !== TOMBSTONE && is !== ATTACHED) {
+        inUse++;
+        break;
+      }
+      // Of most attachments, the thread holds nothing and waits for nothing.
+      if (is === ATTACHED && load(e + (E_HELD >> 2)) === 0 && load(e + (E_END >> 2)) === 0) {
         inUse++;
         break;
       }
@@ -348,7 +391,9 @@ function elementsIn(
       queue.longestWait = Math.max(queue.longestWait, waited);
       const at = View.difference(startLo, startHi, queue.fromLo, queue.fromHi);
       if (most === 0 || at >= queue.end) break;
-      queue.list.push({ thread, isAsync: async, requests, permits: width, waited, at });
+      const blocked =
+        !async || (threads.get(thread)?.selects === true && load(e + (E_ASLEEP >> 2)) === caseMark(state));
+      queue.list.push({ thread, isAsync: async, blocked, requests, permits: width, waited, at });
       if (queue.list.length >= 2 * most) cut(queue, most);
       break;
     }
@@ -383,9 +428,4 @@ export function cut(queue: Queue, most: number): void {
   if (queue.list.length <= most) return;
   queue.list.length = most;
   queue.end = (queue.list.at(-1) as Request).at;
-}
-
-/** Returns the kind of an object, a number of KINDS. */
-export function kindOf(view: View, object: number): number {
-  return view.load(object + O_KIND);
 }

@@ -1,6 +1,9 @@
 /** How reports and errors name threads and objects, as plain objects and in words. */
 import { KINDS, type Kind } from '../border/kinds.js';
-import { kindOf, type Look } from './look.js';
+import type { Key } from '../keys.js';
+import type { Look } from './look.js';
+import { type Called, calledAt } from './names.js';
+import type { View } from './view.js';
 
 /** A thread of an arena, as a report names it. */
 export interface ThreadRef {
@@ -14,10 +17,17 @@ export interface ThreadRef {
 
 /** A shared object, as a report names it. */
 export interface ObjectRef {
-  /** The name of its class. */
+  /** The name of its class. What belongs to a key has the class of the table, `KeyedMutex` or `KeyedSemaphore`. */
   readonly kind: Kind;
-  /** The name by which it was opened; undefined if it has none. */
+  /**
+   * The name by which it was opened; undefined if it has none. A key has the name of its table, and the receiving end of
+   * a channel that of the channel.
+   */
   readonly name: string | undefined;
+  /** The key of the table for which the object stands; undefined for all other objects. */
+  readonly key: Key | undefined;
+  /** Which part of a `RateLimiter` it is, `turn`, `pause` or `log`; undefined for all other objects. */
+  readonly part: string | undefined;
   /** The number of the object in the arena, from 0 on. A later object may get the same number. */
   readonly number: number;
 }
@@ -35,8 +45,16 @@ export function threadRef(look: Look, thread: number): ThreadRef {
 }
 
 export function objectRef(look: Look, object: number): ObjectRef {
-  const { view, names } = look;
-  return { kind: nameOfKind(kindOf(view, object)), name: names.get(object), number: view.indexOf(object) };
+  return refOf(look.called(object), look.view, object);
+}
+
+/** Returns the same without a look. */
+export function objectRefIn(view: View, object: number): ObjectRef {
+  return refOf(calledAt(view, object), view, object);
+}
+
+function refOf({ kind, name, key, part }: Called, view: View, object: number): ObjectRef {
+  return { kind: nameOfKind(kind), name, key, part, number: view.indexOf(object) };
 }
 
 /** Returns a name in quotation marks. A name may have characters that would change what else a terminal shows. */
@@ -51,7 +69,34 @@ export function threadText({ thread, threadId, name }: ThreadRef): string {
   return `thread ${thread}${known.length > 0 ? ` (${known.join(', ')})` : ''}`;
 }
 
-/** Returns, for example, `Mutex "accounts"`, or `Mutex 12` if it has no name. */
-export function objectText({ kind, name, number }: ObjectRef): string {
-  return `${kind} ${name === undefined ? number : quoted(name)}`;
+/**
+ * Returns, for example, `Mutex "accounts"`, or `Mutex 12` if it has no name. A key reads `KeyedMutex "users"["7"]`, or
+ * `KeyedMutex "users"[7]` if it is a number, and what belongs to a limiter `RateLimiter "requests" (turn)`.
+ */
+export function objectText(ref: ObjectRef): string {
+  return `${ref.kind} ${nameText(ref) ?? ref.number}`;
+}
+
+/** Returns the name, the key and the part as `objectText` does; undefined if there is no name and no key. */
+export function nameText({ name, key, part }: Pick<ObjectRef, 'name' | 'key' | 'part'>): string | undefined {
+  const of = (name === undefined ? '' : quoted(name)) + (key === undefined ? '' : `[${keyText(key)}]`);
+  return of ? of + (part === undefined ? '' : ` (${part})`) : undefined;
+}
+
+/** A key may be very long. */
+const MOST_SHOWN = 99;
+
+function keyText(key: Key): string {
+  if (typeof key !== 'string') return String(key);
+  return key.length > MOST_SHOWN ? `${quoted(key.slice(0, MOST_SHOWN))}...` : quoted(key);
+}
+
+/** Returns a name of a class with its article: `a Mutex`, `an Event`. */
+export function articled(kind: string): string {
+  return `${/^[AEIO]/.test(kind) ? 'an' : 'a'} ${kind}`;
+}
+
+/** Returns, for example, `1 object` or `2 objects`. */
+export function counted(count: number, thing: string): string {
+  return `${count} ${thing}${count === 1 ? '' : 's'}`;
 }

@@ -25,11 +25,11 @@ import {
   PHASE_COUNT,
   TICKET,
 } from '../border/numbers.js';
-import type { SharedMemory } from '../own-arenas.js';
 import type { Used } from '../stats.js';
-import { type Deadlock, deadlocksIn } from './deadlocks.js';
-import { type AgeOf, attachmentsOf, cut, emptyQueue, kindOf, type Look, lookAt, placesOf, type Queue } from './look.js';
-import { type ObjectRef, objectRef, objectText, type ThreadRef, threadRef, threadText } from './refs.js';
+import { type Deadlock, deadlocksIn, unseenIn } from './deadlocks.js';
+import { attachmentsOf, cut, emptyQueue, type Look, placesOf, type Queue } from './look.js';
+import { kindOf } from './names.js';
+import { counted, type ObjectRef, objectRefIn, objectText, type ThreadRef, threadRef, threadText } from './refs.js';
 import { View } from './view.js';
 import { blockedOn } from './waits-for.js';
 
@@ -41,7 +41,10 @@ export interface Holding extends ObjectRef {
 
 /** What a thread waits for. */
 export interface Waiting extends ObjectRef {
-  /** Whether the thread blocks for it. Otherwise promises of the thread wait, or the thread polls. */
+  /**
+   * Whether the thread blocks for it, in `select` among others. Otherwise promises of the thread wait, or the thread
+   * polls.
+   */
   readonly blocked: boolean;
   /** How many requests of the thread wait for it. */
   readonly requests: number;
@@ -55,8 +58,15 @@ export interface Waiting extends ObjectRef {
 export interface ThreadReport extends ThreadRef {
   /** `asleep`: it blocks in this library. `dead`: it has died, and what it held is being given back. */
   readonly state: 'awake' | 'asleep' | 'dead';
-  /** What it holds, as far as that is known: not the permits of a semaphore that is not robust. */
+  /** Whether it blocks for something in another arena. This is known if the look was at that arena as well. */
+  readonly elsewhere: boolean;
+  /**
+   * What it holds, as far as that is known: not the permits of a semaphore that is not robust. The first 100, or as many
+   * as `most` says.
+   */
   readonly holds: readonly Holding[];
+  /** The number of objects that it holds. */
+  readonly holding: number;
   /** What it waits for: the first 100, or as many as `most` says. */
   readonly waits: readonly Waiting[];
   /** The number of its requests that wait, its promises included. */
@@ -68,8 +78,8 @@ export interface ThreadReport extends ThreadRef {
 /** A waiting request, or several waiting promises of one thread that stand side by side and ask for the same number. */
 export interface WaiterReport extends ThreadRef {
   /**
-   * Whether the thread blocks for it. Otherwise the request is a promise, or the thread is the head of a mutex and
-   * polls.
+   * Whether the thread blocks for it, in `select` among others. Otherwise the request is a promise, or the thread is the
+   * head of a mutex and polls.
    */
   readonly blocked: boolean;
   /** How many requests this entry stands for; only promises may be more than 1. */
@@ -147,8 +157,17 @@ export interface ArenaReport {
   };
 }
 
+/** What a thread does, while the report is made: see ThreadReport. */
+interface Doing {
+  readonly holds: Holding[];
+  holding: number;
+  readonly waits: Waiting[];
+  waiting: number;
+  longestWait: number;
+}
+
 /** How a request waits, before it is put into words: see WaiterReport. */
-interface Entry {
+export interface Entry {
   readonly thread: number;
   readonly blocked: boolean;
   readonly requests: number;
@@ -172,34 +191,37 @@ const OWNED = new Set<number>([
 const { now } = Date;
 
 /**
- * Looks at an arena, and describes it.
- * @param ageOf knows how long ago a time was; by default the clock does.
+ * Describes an arena.
+ * @param looker looks at the arena, and at other ones in which its threads may wait.
+ * @param which the index of the arena among these.
  */
-export function reportOf(memory: SharedMemory, after: number, most: number, ageOf?: AgeOf): ArenaReport {
+export function reportOf(looker: () => readonly Look[], after: number, most: number, which = 0): ArenaReport {
   const at = now();
-  const again = (): Look => lookAt(memory, ageOf ?? now() | 0, most);
-  const { look, certain, suspected, unseen } = deadlocksIn(again(), again, after, most);
+  const { looks, certain, suspected } = deadlocksIn(looker, after, which);
+  const look = looks[which] as Look;
   const { view } = look;
-  const threads = new Map<number, { holds: Holding[]; waits: Waiting[]; waiting: number; longestWait: number }>();
+  const threads = new Map<number, Doing>();
+  const refs = new Map<number, ThreadRef>();
   for (const thread of look.threads.keys()) {
     const [waiting = 0, longestWait = 0] = [look.waiting[thread], look.longest[thread]];
-    threads.set(thread, { holds: [], waits: [], waiting, longestWait });
+    threads.set(thread, { holds: [], holding: 0, waits: [], waiting, longestWait });
+    refs.set(thread, threadRef(look, thread));
   }
-  const refs = new Map<number, ThreadRef>();
-  for (const thread of look.threads.keys()) refs.set(thread, threadRef(look, thread));
   const refOf = (thread: number): ThreadRef => refs.get(thread) ?? threadRef(look, thread);
+  const elsewhere = asleepIn(looks.filter((one) => one !== look));
   const sum = { waiting: 0, longestWait: 0, timeouts: 0, ownerDeaths: 0 };
 
   const objects = look.objects.map((object): ObjectReport => {
-    const ref = objectRef(look, object);
+    const ref = objectRefIn(view, object);
     const kind = kindOf(view, object);
     const queue = look.queues.get(object) ?? emptyQueue(view, object);
-    const entries = waitersOf(look, object, kind, queue, most);
+    const entries = waitersOf(look, object, most);
     const waiting = queue.waiting + entries.outside;
     const holders = holdersOf(look, object, kind);
     for (const { thread, permits } of holders ?? []) {
-      const holds = threads.get(thread)?.holds;
-      if (holds && holds.length < most) holds.push({ ...ref, permits });
+      const own = threads.get(thread);
+      if (own) own.holding++;
+      if (own && own.holds.length < most) own.holds.push({ ...ref, permits });
     }
     let longestWait = queue.longestWait;
     for (const { thread, blocked, requests, permits, waited, isOutside } of entries.list) {
@@ -219,11 +241,13 @@ export function reportOf(memory: SharedMemory, after: number, most: number, ageO
     sum.timeouts += timeouts;
     sum.ownerDeaths += ownerDeaths;
     const turn = kind === KIND_RW_LOCK ? attachmentsOf(look, object).find(({ held }) => held > 0) : undefined;
-    const { state, available, out } = permitsOf(look, object, kind, queue);
+    const { state, available, out } = permitsOf(look, object, ref, queue);
     // Written out: copying all properties would take ten times as long.
     return {
       kind: ref.kind,
       name: ref.name,
+      key: ref.key,
+      part: ref.part,
       number: ref.number,
       state,
       available,
@@ -246,29 +270,34 @@ export function reportOf(memory: SharedMemory, after: number, most: number, ageO
     at,
     threads: [...look.threads.values()].map(({ thread, isDead, isAsleep }) => ({
       ...refOf(thread),
-      state: isDead ? 'dead' : isAsleep ? 'asleep' : 'awake',
-      ...(threads.get(thread) as { holds: Holding[]; waits: Waiting[]; waiting: number; longestWait: number }),
+      state: isDead ? 'dead' : isAsleep || elsewhere.has(look.whoOf(thread)) ? 'asleep' : 'awake',
+      elsewhere: !isDead && !isAsleep && elsewhere.has(look.whoOf(thread)),
+      ...(threads.get(thread) as Doing),
     })),
     objects,
     ...sum,
     deadlocks: certain,
     suspected,
-    unseen,
+    unseen: unseenIn(look, most),
     used: usedOf(look),
   };
+}
+
+/** Returns the threads that block in the arenas of some looks. */
+function asleepIn(looks: readonly Look[]): Set<number> {
+  return new Set(
+    looks.flatMap((look) =>
+      [...look.threads.values()].flatMap(({ thread, isAsleep }) => (isAsleep ? [look.whoOf(thread)] : [])),
+    ),
+  );
 }
 
 /**
  * Returns who waits: the head of a mutex, the queue in order, and those who wait for a phase, the longest wait first.
  */
-function waitersOf(
-  look: Look,
-  object: number,
-  kind: number,
-  queue: Queue,
-  most: number,
-): { list: Entry[]; outside: number } {
+export function waitersOf(look: Look, object: number, most: number): { list: Entry[]; outside: number } {
   const list: Entry[] = [];
+  const kind = kindOf(look.view, object);
   let outside = 0;
   for (const { thread, held, waits, waited } of attachmentsOf(look, object)) {
     const isAsleep = look.threads.get(thread)?.isAsleep === true;
@@ -285,10 +314,11 @@ function waitersOf(
     }
   }
   list.sort((a, b) => b.waited - a.waited);
-  cut(queue, most);
-  for (const { thread, isAsync, requests, permits, waited } of queue.list) {
+  const queue = look.queues.get(object);
+  if (queue) cut(queue, most);
+  for (const { thread, blocked, requests, permits, waited } of queue?.list ?? []) {
     if (list.length === most) break;
-    list.push({ thread, blocked: !isAsync, requests, permits, waited, isOutside: false });
+    list.push({ thread, blocked, requests, permits, waited, isOutside: false });
   }
   list.length = Math.min(list.length, most);
   return { list, outside };
@@ -317,10 +347,11 @@ function holdersOf(
 function permitsOf(
   look: Look,
   object: number,
-  kind: number,
+  ref: ObjectRef,
   queue: Queue,
 ): Pick<ObjectReport, 'state' | 'available' | 'out'> {
   const { view } = look;
+  const kind = kindOf(view, object);
   const none = { available: undefined, out: undefined };
   if (kind === KIND_MUTEX) {
     const owner = view.load(object + M_WORD) & M_OWNER;
@@ -341,7 +372,9 @@ function permitsOf(
       view.load(object + TICKET + 4),
     );
     const out = made - balance - queue.permits - queue.cancelled;
-    return { state: `${out} of ${made} permits out`, available: Math.max(balance, 0), out };
+    const isLock = ref.kind === 'KeyedMutex';
+    const state = isLock ? (out > 0 ? 'locked' : 'unlocked') : `${out} of ${counted(made, 'permit')} out`;
+    return { state, available: Math.max(balance, 0), out };
   }
   if (kind === KIND_CONDITION || kind < KIND_RW_LOCK || kind > KINDS.Once) return { state: '', ...none };
   const count = view.load(object + O_PHASE) & PHASE_COUNT;
@@ -373,40 +406,40 @@ function usedOf({ view, threads, objects, elements }: Look): ArenaReport['used']
  * ```
  */
 export function formatReport(report: ArenaReport): string {
-  const lines: string[] = [];
   const { threads, objects, deadlocks, suspected, unseen, waiting, longestWait } = report;
-  lines.push(
-    `${threads.length} threads, ${objects.length} objects, ${waiting} waiting, the longest for ${longestWait} ms`,
-  );
-  for (const { text } of [...deadlocks, ...suspected]) lines.push(text.toUpperCase().slice(0, 1) + text.slice(1));
-  for (const object of objects) {
-    if (object.waiting === 0) continue;
-    const { holders, state, turn } = object;
-    const by = holders?.map((holder) => threadText(holder)).join(', ');
-    lines.push(
-      `${objectText(object)}: ${state || 'waited for'}${
-        holders === undefined ? ', nobody knows by whom' : by ? `, held by ${by}` : ', held by nobody'
-      }${turn ? `, it is the turn of ${threadText(turn)}` : ''}, ${object.waiting} waiting`,
-    );
-    for (const waiter of object.waiters) {
+  return [
+    `${counted(threads.length, 'thread')}, ${counted(objects.length, 'object')}, ${waiting} waiting, the longest for ${longestWait} ms`,
+    ...[...deadlocks, ...suspected].map(({ text }) => text.toUpperCase().slice(0, 1) + text.slice(1)),
+    ...objects.flatMap((object) => (object.waiting === 0 ? [] : linesOfObject(object))),
+    ...threads.flatMap((thread) => (thread.holding === 0 && thread.waiting === 0 ? [] : [lineOfThread(thread)])),
+    ...unseen.map((line) => `Not seen: ${line}`),
+  ].join('\n');
+}
+
+function linesOfObject(object: ObjectReport): string[] {
+  const { holders, state, turn } = object;
+  const by = holders?.map((holder) => threadText(holder)).join(', ');
+  const owners = holders === undefined ? ', nobody knows by whom' : by ? `, held by ${by}` : ', held by nobody';
+  const whose = turn ? `, it is the turn of ${threadText(turn)}` : '';
+  return [
+    `${objectText(object)}: ${state || 'waited for'}${owners}${whose}, ${object.waiting} waiting`,
+    ...object.waiters.map((waiter) => {
       const { requests, permits, waited, blocked } = waiter;
-      lines.push(
-        `  ${threadText(waiter)} waits for ${permits}${requests === 1 ? '' : ` (${requests} times)`}, ${
-          blocked ? 'blocked' : 'by a promise'
-        }, for ${waited} ms`,
-      );
-    }
-  }
-  for (const thread of threads) {
-    if (thread.holds.length === 0 && thread.waiting === 0) continue;
-    const holds = thread.holds.map((held) => objectText(held) + (held.permits > 1 ? ` (${held.permits})` : ''));
-    const waits = thread.waits.map((wait) => objectText(wait));
-    lines.push(
-      `${threadText(thread)}: ${thread.state}, holds ${holds.join(', ') || 'nothing'}, waits for ${
-        waits.join(', ') || 'nothing in this arena'
-      }`,
-    );
-  }
-  lines.push(...unseen.map((line) => `Not seen: ${line}`));
-  return lines.join('\n');
+      const times = requests === 1 ? '' : ` (${requests} times)`;
+      return `  ${threadText(waiter)} waits for ${permits}${times}, ${blocked ? 'blocked' : 'by a promise'}, for ${waited} ms`;
+    }),
+  ];
+}
+
+function lineOfThread(thread: ThreadReport): string {
+  const { holds, holding, waits, waiting, state, elsewhere } = thread;
+  const held = holds.map((one) => objectText(one) + (one.permits > 1 ? ` (${one.permits})` : ''));
+  if (holding > holds.length) held.push(`${holding - holds.length} more`);
+  const wanted = waits.map((wait) => objectText(wait));
+  const more = waiting - waits.reduce((sum, { requests }) => sum + requests, 0);
+  if (more > 0) wanted.push(`${more} more`);
+  if (elsewhere) wanted.push('an object of another arena');
+  return `${threadText(thread)}: ${state}, holds ${held.join(', ') || 'nothing'}, waits for ${
+    wanted.join(', ') || 'nothing in this arena'
+  }`;
 }

@@ -2,18 +2,25 @@
  * The reporter: a thread of its own that prints each new deadlock and each long wait, in report mode (report-mode.ts), and
  * answers those who ask (answers.ts). It belongs to no arena. It is the file dist/node/reporter.cjs.
  *
- * It looks at each arena once a second. It tells of a deadlock when its threads have waited for as long as a thread waits
- * before it looks; where deadlocks throw, somewhat later, since the deadlock usually ends then. It tells of a wait when
- * it has lasted for `after` seconds, with the whole report. It tells everything once as long as it lasts. If the clock
- * is set meanwhile, this changes nothing (ages.ts).
+ * It looks at all arenas of the process once a second, so it also sees a deadlock over several of them. It tells
+ *
+ *     a deadlock that is certain    when its threads have waited for as long as a thread waits before it looks; where
+ *                                   deadlocks throw, somewhat later, since the deadlock usually ends then
+ *     one that is only likely       when it has lasted for `after` seconds: a burst of calls of `runExclusive` looks the
+ *                                   same, and ends by itself
+ *     a wait                        when it has lasted for `after` seconds, with the whole report
+ *
+ * It tells everything once as long as it lasts. If the clock is set meanwhile, this changes nothing (ages.ts). A look
+ * costs a pass over the elements in use. The whole report, with all names, is made only when it is printed.
  */
 import { writeSync } from 'node:fs';
 import { BroadcastChannel, parentPort, workerData } from 'node:worker_threads';
 import { Ages } from './ages.js';
 import { answerQuestions } from './answers.js';
-import { attachmentsOf, lookAt } from './look.js';
-import { objectText, threadText } from './refs.js';
-import { type ArenaReport, formatReport, reportOf } from './report.js';
+import { type Deadlock, deadlocksIn } from './deadlocks.js';
+import { type Look, lookAt, together } from './look.js';
+import { objectRef, objectText, type ThreadRef, threadRef, threadText } from './refs.js';
+import { type Entry, formatReport, reportOf, waitersOf } from './report.js';
 import type { Known, ReporterData, Stack } from './report-mode.js';
 import { settingOf } from './settings.js';
 import { linesOf, placeText, type ThreadStack } from './stacks.js';
@@ -32,28 +39,30 @@ interface Watched {
   /** By the number of the thread. */
   readonly stacks: Map<number, Stack>;
   readonly ages: Ages;
-  /** What it has told of, and what still lasts. */
-  told: ReadonlySet<string>;
 }
 
+/** By their ids. */
 const arenas = new Map<bigint, Watched>();
+/** What it has told of, and what still lasts. */
+let told: ReadonlySet<string> = new Set();
 
 function hear(message: Known | Stack): void {
   const { id } = message;
   if ('stack' in message) arenas.get(id)?.stacks.set(message.thread, message);
-  else if (!arenas.has(id))
-    arenas.set(id, { memory: message.memory, stacks: new Map(), ages: new Ages(), told: new Set() });
+  else if (!arenas.has(id)) arenas.set(id, { memory: message.memory, stacks: new Map(), ages: new Ages() });
 }
 
-/** Returns the stacks of the threads that still wait as when they told it. */
-function stacksIn({ stacks, ages }: Watched, { threads }: ArenaReport): ThreadStack[] {
-  return threads.flatMap(({ thread, threadId, name, waits }) => {
+/** Returns the stacks of the threads that still wait as when they told it. `waits` are those that block a thread. */
+function stacksIn({ stacks, ages }: Watched, threads: readonly ThreadRef[], waits: readonly Waits[]): ThreadStack[] {
+  return threads.flatMap(({ thread, threadId, name }) => {
     const told = stacks.get(thread);
     // Each of the two times may be wrong by a millisecond.
-    if (!told || !waits.some(({ blocked, waited }) => blocked && waited + 2 >= ages.of(told.at | 0))) return [];
+    if (!told || !waits.some((wait) => wait.thread === thread && wait.waited + 2 >= ages.of(told.at | 0))) return [];
     return [{ thread, threadId, name, stack: linesOf(told.stack) }];
   });
 }
+
+type Waits = Pick<Entry, 'thread' | 'waited'>;
 
 function print(text: string): void {
   try {
@@ -63,69 +72,88 @@ function print(text: string): void {
   }
 }
 
-/** Begins a round, and looks at an arena. */
-function describe({ memory, ages }: Watched, most: number): ArenaReport {
-  ages.begin();
-  return reportOf(memory, settingOf(new Int32Array(memory.buffer)).after, most, ages.of);
+/** Begins a round: the arenas, and a function that looks at all of them. */
+function begin(most: number): [readonly Watched[], () => readonly Look[]] {
+  const all = [...arenas.values()];
+  for (const { ages } of all) ages.begin();
+  return [all, () => together(all.map(({ memory, ages }) => lookAt(memory, ages.of, most)))];
 }
 
-/** Returns what there is to tell of, each with a text that stays the same as long as it lasts. */
-function newsIn(report: ArenaReport, patience: number): Map<string, string> {
-  const news = new Map<string, string>();
-  for (const { edges, text } of [...report.deadlocks, ...report.suspected]) {
-    if (edges.some(({ waited }) => waited < patience)) continue;
-    news.set(String(edges.map(({ thread, waitsFor }) => [thread.thread, waitsFor.number])), text);
-  }
-  return news;
+const settingIn = ({ memory }: Watched) => settingOf(new Int32Array(memory.buffer));
+
+/** A wait in an arena. */
+interface Wait extends Entry {
+  readonly look: Look;
+  readonly object: number;
 }
 
-/** Returns the waits that have lasted for long, in the same form. */
-function longWaitsIn({ objects }: ArenaReport): Map<string, string> {
-  const waits = new Map<string, string>();
-  for (const object of objects)
-    for (const waiter of object.waiters)
-      if (waiter.waited >= after * 1000)
-        waits.set(
-          `${waiter.thread} ${object.number} ${waiter.blocked}`,
-          `${threadText(waiter)} has waited for ${objectText(object)} for ${Math.floor(waiter.waited / 1000)} s`,
-        );
-  return waits;
+/** Returns the waits that a look has found. */
+function waitsIn(look: Look): Wait[] {
+  return look
+    .awaited()
+    .flatMap((object) => waitersOf(look, object, MOST).list.map((entry) => ({ ...entry, look, object })));
 }
 
-function lookAtArena(id: bigint, arena: Watched): void {
-  const { memory, told } = arena;
-  const look = lookAt(memory, Date.now() | 0, 0);
-  if (look.threads.size === 0) {
-    arenas.delete(id);
-    return;
-  }
-  const waits =
-    look.queues.size > 0 ||
-    look.objects.some((object) => attachmentsOf(look, object).some((one) => one.waits > 0 || one.held > 0));
-  if (!waits) {
-    // A round that sees nothing counts as well.
-    arena.ages.begin();
-    arena.told = new Set();
-    return;
-  }
-  const setting = settingOf(new Int32Array(memory.buffer));
-  const report = describe(arena, MOST);
-  const news = newsIn(report, setting.after + (setting.deadlocks === 'throw' ? LATER : 0));
-  const long = longWaitsIn(report);
-  const stacks = stacksIn(arena, report);
-  for (const [key, text] of news) if (!told.has(key)) print([text, ...stacks.map(placeText)].join('\n'));
-  const isNew = [...long].filter(([key]) => !told.has(key)).map(([, text]) => text);
-  if (isNew.length > 0) print([isNew.join('; '), formatReport(report), ...stacks.map(placeText)].join('\n'));
-  arena.told = new Set([...news.keys(), ...long.keys()]);
+/** Returns the deadlocks that have lasted for so long, each with a text that stays the same as long as it lasts. */
+function newsOf(found: readonly Deadlock[], patienceOf: (index: number) => number): [string, string][] {
+  return found.flatMap(({ edges, text }, i) => {
+    if (edges.some(({ waited }) => waited < patienceOf(i))) return [];
+    return [[String(edges.map(({ thread, waitsFor }) => [thread.thread, thread.threadId, waitsFor.number])), text]];
+  });
 }
+
+/** Returns how long a deadlock must last in an arena until it is told. */
+function patienceIn(arena: Watched): number {
+  const { deadlocks, after } = settingIn(arena);
+  return after + (deadlocks === 'throw' ? LATER : 0);
+}
+
+const keyOf = ({ look, thread, object, blocked }: Wait): string => `${look.view.id()} ${thread} ${object} ${blocked}`;
+
+const waitText = ({ look, thread, object, waited }: Wait): string =>
+  `${threadText(threadRef(look, thread))} has waited for ${objectText(objectRef(look, object))} for ` +
+  `${Math.floor(waited / 1000)} s`;
 
 function lookAtAll(): void {
-  for (const [id, arena] of arenas) {
-    try {
-      lookAtArena(id, arena);
-    } catch (error) {
-      print(`the look has failed: ${error}`);
-    }
+  const [all, looker] = begin(MOST);
+  const { looks, certain, arenas: where, suspected } = deadlocksIn(looker, after * 1000, undefined);
+  const patienceOf = (i: number): number =>
+    Math.max(...[...(where[i] as ReadonlySet<Look>)].map(({ index }) => patienceIn(all[index] as Watched)));
+  const waits = looks.map(waitsIn);
+  const stacks = looks.map((look, i) => {
+    const threads = [...look.threads.keys()].map((thread) => threadRef(look, thread));
+    return stacksIn(
+      all[i] as Watched,
+      threads,
+      (waits[i] as Wait[]).filter(({ blocked }) => blocked),
+    );
+  });
+  const news = new Map([...newsOf(certain, patienceOf), ...newsOf(suspected, () => after * 1000)]);
+  const places = stacks.flat().map(placeText);
+  for (const [key, text] of news) if (!told.has(key)) print([text, ...places].join('\n'));
+  const still = new Set(news.keys());
+  for (const [i, arena] of all.entries()) {
+    const long = (waits[i] as Wait[]).filter(({ waited }) => waited >= after * 1000);
+    const fresh = new Set(long.flatMap((wait) => (told.has(keyOf(wait)) ? [] : [waitText(wait)])));
+    for (const wait of long) still.add(keyOf(wait));
+    if (fresh.size === 0) continue;
+    const lines = (stacks[i] as ThreadStack[]).map(placeText);
+    print(
+      [[...fresh].join('; '), formatReport(reportOf(looker, settingIn(arena).after, MOST, i)), ...lines].join('\n'),
+    );
+  }
+  told = still;
+  for (const [id, { memory }] of arenas) {
+    const index = all.findIndex((one) => one.memory === memory);
+    if (index >= 0 && looks[index]?.threads.size === 0) arenas.delete(id);
+  }
+}
+
+function tryLook(): void {
+  try {
+    lookAtAll();
+  } catch (error) {
+    print(`the look has failed: ${error}`);
   }
 }
 
@@ -133,15 +161,17 @@ parentPort?.on('message', hear);
 const channel = new BroadcastChannel(name);
 channel.onmessage = ({ data }: { data: unknown }) => hear(data as Known | Stack);
 try {
-  answerQuestions(() =>
-    [...arenas.values()].map((arena) => {
-      const report = describe(arena, MOST_ASKED);
-      return { ...report, stacks: stacksIn(arena, report) };
-    }),
-  );
+  answerQuestions(() => {
+    const [all, looker] = begin(MOST_ASKED);
+    return all.map((arena, i) => {
+      const report = reportOf(looker, settingIn(arena).after, MOST_ASKED, i);
+      const waits = report.objects.flatMap(({ waiters }) => waiters.filter(({ blocked }) => blocked));
+      return { ...report, stacks: stacksIn(arena, report.threads, waits) };
+    });
+  });
 } catch (error) {
   print(`npx taketurns-report cannot ask this process: ${(error as Error).message}`);
 }
 Atomics.store(board, 0, 1);
 Atomics.notify(board, 0);
-setInterval(lookAtAll, PERIOD);
+setInterval(tryLook, PERIOD);

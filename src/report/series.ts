@@ -1,7 +1,8 @@
 /**
  * How long the threads of an arena have waited, by the kind and the name of the object: one series for each. All
  * objects of a kind that have no name share a series, and so do all series for which there is no room. The keys of a
- * table share the series of the table: there may be very many.
+ * table share the series of the table: there may be very many. The receiving end of a channel has the name of the
+ * channel (names.ts).
  *
  * The series lie in the last 128 KiB of the arena's memory, which are touched only if threads count their waits
  * (measure.ts). A series outlives its objects, so its numbers only grow.
@@ -20,7 +21,7 @@
 import { METRICS_SIZE, N_BYTES, N_LENGTH, O_LIFE, O_NAME } from '../border/numbers.js';
 import { ownerOf } from '../key-reading.js';
 import { endOfLabels } from './labels.js';
-import { kindOf } from './look.js';
+import { kindOf, namedBy } from './names.js';
 import type { View } from './view.js';
 
 const SIZE = 256;
@@ -83,8 +84,9 @@ function find(view: View, all: number, object: number): number {
   const { words } = view;
   const owner = ownerOf(view, object);
   const kind = kindOf(view, owner ?? object);
-  const entry = (owner ?? object) - view.objects + view.names;
-  const length = owner === undefined || view.load(owner + O_NAME) === 0 ? 0 : view.load(entry + N_LENGTH) + 1;
+  const named = owner === undefined ? undefined : namedBy(view, owner);
+  const entry = (named ?? object) - view.objects + view.names;
+  const length = named === undefined || view.load(named + O_NAME) === 0 ? 0 : view.load(entry + N_LENGTH) + 1;
   const bytes = new Uint8Array(words.buffer);
   const name = bytes.slice(entry + N_BYTES, entry + N_BYTES + Math.max(length - 1, 0));
   const hash = name.reduce((sum, byte) => Math.imul(sum ^ byte, 0x01000193), 0x811c9dc5 ^ kind) >>> 0;

@@ -1,6 +1,7 @@
 /** What the calling thread does for reports: it looks for deadlocks when it blocks for long, and has a name. */
 import { host } from '#host';
 import { Arena } from '../arena.js';
+import type { Channel } from '../border/channel.js';
 import type { Sync } from '../border/sync.js';
 import { badType, checkChoice, checkInteger, checkOptions, checkType } from '../errors.js';
 import { inside } from '../own-arenas.js';
@@ -8,6 +9,7 @@ import { common } from '../runtime/common.js';
 import type { Membership } from '../runtime/membership.js';
 import { labelThread, type Watching, watching } from './host.js';
 import type { measureWaits } from './measure.js';
+import { memberships } from './memberships.js';
 import { CHOICES, isMeasured, LONGEST, type OnDeadlock, set } from './settings.js';
 import { watchSleeps } from './watch.js';
 import { likelyMistake, nameText, ownCircle } from './youngest.js';
@@ -74,14 +76,12 @@ export function watchDeadlocks(arena: Arena = Arena.default, options: DeadlockOp
 export function nameThread(name: string): void {
   checkType('nameThread: name', name, 'string', 'a string');
   surroundings().threadLabel = name;
-  for (const membership of memberships().values()) labelThread(membership, name);
+  for (const membership of memberships(host.anchor).values()) labelThread(membership, name);
 }
 
-/** The memberships of this thread (runtime/membership.ts). */
-const memberships = () => common('memberships', () => new Map<bigint, Membership>());
-
-/** The instances of this thread of the module of taketurns/sync (sync/compiled.ts). */
+/** The instances of this thread of the modules of taketurns/sync and taketurns/channel (their files compiled.ts). */
 const instances = () => common('sync', () => new WeakMap<Membership, Sync>());
+const channels = () => common('channel', () => new WeakMap<Membership, Channel>());
 
 /**
  * @internal Makes the calling thread measure its waits, in all its arenas in which threads do (measure.ts).
@@ -92,7 +92,7 @@ export function measureHere(measure: typeof measureWaits, onWait?: Watching['onW
   own.measure ??= measure;
   if (onWait) own.onWait = onWait;
   const { now } = host.clock;
-  for (const membership of memberships().values()) {
+  for (const membership of memberships(host.anchor).values()) {
     if (!onWait && !isMeasured(new Int32Array(membership.memory.buffer))) continue;
     own.measure(membership.core, membership, own, now);
     const sync = instances().get(membership);
@@ -116,11 +116,13 @@ function surroundings(): Watching {
     threadLabel: typeof name === 'string' && typeof document === 'undefined' ? name : '',
   };
   if (!known) Object.assign(host, watching(host, own));
-  for (const membership of memberships().values()) {
+  for (const membership of memberships(host.anchor).values()) {
     watchSleeps(membership.core, ['park', 'compete'], membership, own, host.clock.now);
     if (own.threadLabel) labelThread(membership, own.threadLabel);
     const sync = instances().get(membership);
     if (sync) watchSleeps(sync, ['sleepInPhase', 'drainReaders'], membership, own, host.clock.now);
+    const channel = channels().get(membership);
+    if (channel) watchSleeps(channel, ['sleepOn'], membership, own, host.clock.now);
   }
   return own;
 }

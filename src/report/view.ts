@@ -13,6 +13,7 @@ import {
   ELEMENT_SIZE,
   H_ELEMENTS,
   H_END,
+  H_ID,
   H_OBJECTS,
   H_THREADS,
   NAME_HEADS,
@@ -75,9 +76,18 @@ export class View {
   /** Returns a text of so many bytes of UTF-8. */
   text(at: number, length: number): string {
     let bytes = '';
-    for (let i = at; i < at + length; i++) {
-      bytes += String.fromCharCode((this.load(i & ~3) >>> ((i & 3) * 8)) & 0xff);
+    let seen = 0;
+    for (let i = at; i < at + length; ) {
+      let word = this.load(i) >>> ((i & 3) * 8);
+      const next = Math.min((i | 3) + 1, at + length);
+      for (; i < next; i++) {
+        const byte = word & 0xff;
+        seen |= byte;
+        bytes += String.fromCharCode(byte);
+        word >>>= 8;
+      }
     }
+    if (seen < 0x80) return bytes;
     try {
       // jsdom has no TextDecoder.
       return decodeURIComponent(escape(bytes));
@@ -103,6 +113,11 @@ export class View {
   /** Returns the address of the object of the request in an element. */
   objectOf(element: number): number {
     return this.objectAt(objectIndexOf(this.load(element + E_REQUEST), this.load(element + E_REQUEST + 4)));
+  }
+
+  /** Returns the id of the arena. */
+  id(): string {
+    return `${this.load(H_ID)} ${this.load(H_ID + 4)}`;
   }
 
   isLive(object: number): boolean {

@@ -15,8 +15,12 @@
  * for something that has no known holders. Then, again and again, a thread becomes live if what it waits for could be
  * had once every live thread has given back all that it holds. The threads that are left are stuck. In the queue of a
  * semaphore, a thread that asks for few permits is also stuck behind a stuck one that asks for more.
+ *
+ * A look may be one of several, at the arenas of a process (`together` in look.ts). A thread that blocks in one arena and
+ * holds something in another then is one thread: `who` is its number in all looks, and `thread` that in one arena.
  */
 import {
+  ALIVE,
   ASLEEP,
   ASYNC,
   ATTACHED,
@@ -43,6 +47,7 @@ import {
   O_ROBUST,
   OBJECT_SIZE,
   STATE_MASK,
+  T_HOST,
   T_LIFE,
   T_SLEEPS,
   T_SLEEPS_ON,
@@ -50,8 +55,9 @@ import {
   WAITING,
   WIDTH_MASK,
 } from '../border/numbers.js';
-import type { Fact, Sleeper } from './confirm.js';
-import { type Attachment, addTo, attachmentsOf, kindOf, type Look, type Place, placesOf, type Thread } from './look.js';
+import { addressIn, type Fact, type Sleeper } from './confirm.js';
+import { type Attachment, addTo, attachmentsOf, type Look, type Place, placesOf, type Thread } from './look.js';
+import { kindOf } from './names.js';
 import { isAsync, objectIndexOf, threadOf, View } from './view.js';
 
 const ALL_BITS = -1;
@@ -62,6 +68,7 @@ export const IS_PASSIVE = 2;
 /** A thread that holds something, and the facts that say so. */
 export interface Holder {
   readonly thread: number;
+  readonly who: number;
   /** How many permits or tasks it holds, 1 for a lock. */
   readonly held: number;
   readonly facts: readonly Fact[];
@@ -69,7 +76,10 @@ export interface Holder {
 
 /** A thread that blocks in a call of the library. */
 export interface Blocked {
+  /** The look at the arena in which it blocks. */
+  readonly look: Look;
   readonly thread: Thread;
+  readonly who: number;
   readonly object: number;
   readonly kind: number;
   /** In the queue, as the head of a mutex, for the end of a phase, or for the readers of a RwLock. */
@@ -134,7 +144,9 @@ export function blockedOn(look: Look, thread: Thread): Blocked | undefined {
     const same = { address: object + O_KIND, value: kind, mask: ALL_BITS };
     const waited = look.ageOf(since);
     return {
+      look,
       thread,
+      who: look.whoOf(number),
       object,
       kind,
       how,
@@ -203,9 +215,10 @@ export function attachmentsBy(look: Look, thread: number): readonly Attachment[]
   return all.get(thread) ?? [];
 }
 
-function ownerOf(view: View, object: number): Holder[] {
-  const thread = view.load(object + M_WORD) & M_OWNER;
-  return thread === 0 ? [] : [{ thread, held: 1, facts: [{ address: object + M_WORD, value: thread, mask: M_OWNER }] }];
+function ownerOf(look: Look, object: number): Holder[] {
+  const thread = look.view.load(object + M_WORD) & M_OWNER;
+  const facts = [{ address: object + M_WORD, value: thread, mask: M_OWNER }];
+  return thread === 0 ? [] : [{ thread, who: look.whoOf(thread), held: 1, facts }];
 }
 
 function holdersBy(look: Look, object: number): Holder[] {
@@ -213,6 +226,7 @@ function holdersBy(look: Look, object: number): Holder[] {
     .filter(({ held }) => held > 0)
     .map((attachment) => ({
       thread: attachment.thread,
+      who: look.whoOf(attachment.thread),
       held: attachment.held,
       facts: heldFacts(look.view, attachment),
     }));
@@ -255,7 +269,7 @@ function findHolders(
   const { view } = look;
   switch (kind) {
     case KIND_MUTEX:
-      return ownerOf(view, object);
+      return ownerOf(look, object);
     case KIND_SEMAPHORE:
       return view.load(object + O_ROBUST) === 0 ? undefined : holdersBy(look, object);
     case KIND_ONCE:
@@ -276,6 +290,7 @@ function findHolders(
         .filter((place) => place.thread !== waiter && (place.reads || place.phase !== phase))
         .map((place) => ({
           thread: place.thread,
+          who: look.whoOf(place.thread),
           held: 1,
           facts: [...placeFacts(place), { address: object + O_PHASE + 4, value: phase, mask: ALL_BITS }],
         }));
@@ -317,68 +332,93 @@ class Suspects extends Set<number> {
     const { size } = this;
     let found = this.#found.get(holders);
     if (found?.size !== size) {
-      found = { size, list: holders.filter(({ thread }) => this.has(thread)) };
+      found = { size, list: holders.filter(({ who }) => this.has(who)) };
       this.#found.set(holders, found);
     }
     return found.list;
   }
 }
 
-/** Returns who is stuck, by the number of the thread. */
-export function stuckIn(look: Look): Map<number, Stuck> {
+/**
+ * Returns who is stuck, by the number of the thread in all looks. They are looks at several arenas only if `together`
+ * has made them so.
+ */
+export function stuckIn(...looks: Look[]): Map<number, Stuck> {
   const waits: Wait[] = [];
-  /** Those who wait for each semaphore. */
-  const lines = new Map<number, Wait[]>();
   const stuck = new Map<number, Stuck>();
   const suspects = new Suspects();
-  for (const thread of look.threads.values()) {
-    if (thread.isDead) continue;
-    const blocked = blockedOn(look, thread);
-    if (blocked === undefined || blocked.isTimed) continue;
-    const holders = holdersOf(look, blocked.object, blocked.kind, blocked.how, thread.thread);
-    if (holders === undefined) continue;
-    const wait = { blocked, holders };
-    waits.push(wait);
-    if (blocked.kind === KIND_SEMAPHORE) addTo(lines, blocked.object, wait);
-    suspects.add(thread.thread);
+  for (const blocked of blockedIn(looks)) {
+    const holders = holdersOf(blocked.look, blocked.object, blocked.kind, blocked.how, blocked.thread.thread);
+    if (blocked.isTimed || holders === undefined) continue;
+    waits.push({ blocked, holders });
+    suspects.add(blocked.who);
   }
+  const lines = linesOf(waits);
   for (let goesOn = true; goesOn; ) {
     goesOn = false;
     for (const wait of waits) {
-      const { thread } = wait.blocked.thread;
-      if (!suspects.has(thread) || reasonOf(look, wait, lines, suspects)) continue;
-      suspects.delete(thread);
+      const { who } = wait.blocked;
+      if (!suspects.has(who) || reasonOf(wait, lines, suspects)) continue;
+      suspects.delete(who);
       goesOn = true;
     }
   }
   for (const wait of waits) {
-    const { thread } = wait.blocked.thread;
-    const reason = suspects.has(thread) && reasonOf(look, wait, lines, suspects);
-    if (reason) stuck.set(thread, reason);
+    const { who } = wait.blocked;
+    const reason = suspects.has(who) && reasonOf(wait, lines, suspects);
+    if (reason) stuck.set(who, reason);
   }
   return stuck;
 }
 
+/** Returns the waits of the threads that block. */
+function blockedIn(looks: readonly Look[]): Iterable<Blocked> {
+  const found = new Map<number, Blocked>();
+  const unclear = new Set<number>();
+  for (const look of looks)
+    for (const thread of look.threads.values()) {
+      const blocked = thread.isDead ? undefined : blockedOn(look, thread);
+      if (blocked === undefined) continue;
+      const { who } = blocked;
+      // It was seen asleep in two arenas, as it has woken in between and gone to sleep again. The next look tells.
+      if (found.has(who) && found.get(who)?.thread.isAsleep && thread.isAsleep) unclear.add(who);
+      if (thread.isAsleep || !found.has(who)) found.set(who, blocked);
+    }
+  for (const who of unclear) found.delete(who);
+  return found.values();
+}
+
+/** Those who wait for each semaphore. */
+type Lines = ReadonlyMap<Look, ReadonlyMap<number, readonly Wait[]>>;
+
+function linesOf(waits: readonly Wait[]): Lines {
+  const lines = new Map<Look, Map<number, Wait[]>>();
+  for (const wait of waits) {
+    const { look, kind, object } = wait.blocked;
+    if (kind !== KIND_SEMAPHORE) continue;
+    const its = lines.get(look) ?? new Map<number, Wait[]>();
+    lines.set(look, its);
+    addTo(its, object, wait);
+  }
+  return lines;
+}
+
 /** Returns why a thread cannot go on if these threads give nothing back; undefined if it can. */
-function reasonOf(
-  look: Look,
-  { blocked, holders }: Wait,
-  lines: ReadonlyMap<number, readonly Wait[]>,
-  suspects: Suspects,
-): Stuck | undefined {
+function reasonOf({ blocked, holders }: Wait, lines: Lines, suspects: Suspects): Stuck | undefined {
   const suspected = suspects.among(holders);
   if (suspected.length === 0) return undefined;
   if (blocked.kind !== KIND_SEMAPHORE) return { blocked, holders: suspected, facts: [] };
-  const [permits, facts] = permitsIn(look.view, blocked.object);
+  const [permits, facts] = permitsIn(blocked.look.view, blocked.object);
   const free = suspected.reduce((left, { held }) => left - held, permits);
   if (free < blocked.permits) return { blocked, holders: suspected, facts };
   // Nobody passes one that stands before it and waits for more permits.
   const before = lines
-    .get(blocked.object)
-    ?.find(({ blocked: one }) => one.permits > free && suspects.has(one.thread.thread) && isBefore(one, blocked));
+    .get(blocked.look)
+    ?.get(blocked.object)
+    ?.find(({ blocked: one }) => one.permits > free && suspects.has(one.who) && isBefore(one, blocked));
   if (before === undefined) return undefined;
   const order = [...(blocked.start ?? []), ...(before.blocked.start ?? [])];
-  return { blocked, holders: suspected, facts: [...facts, ...order], before: before.blocked.thread.thread };
+  return { blocked, holders: suspected, facts: [...facts, ...order], before: before.blocked.who };
 }
 
 /** Whether a request stands before another one in their queue. */
@@ -388,35 +428,52 @@ function isBefore({ start }: Blocked, other: Blocked): boolean {
 }
 
 /** Returns what the second look at a circle of threads must find. */
-export function evidenceOf(
-  look: Look,
-  stuck: ReadonlyMap<number, Stuck>,
-  cycle: readonly number[],
-): [Sleeper[], Fact[]] {
-  const { view } = look;
+export function evidenceOf(stuck: ReadonlyMap<number, Stuck>, cycle: readonly number[]): [Sleeper[], Fact[]] {
   const all = new Set(cycle);
   const sleepers: Sleeper[] = [];
   const facts: Fact[] = [];
+  /** The facts that say that a thread has records in two arenas. They come last (confirm.ts). */
+  const same: Fact[] = [];
   /** The holders whose facts are among these. */
   const known = new Set<Holder>();
   // The set grows while the loop runs over it.
-  for (const thread of all) {
-    const { blocked, holders, facts: more, before } = stuck.get(thread) as Stuck;
+  for (const who of all) {
+    const { blocked, holders, facts: more, before } = stuck.get(who) as Stuck;
+    const { look, thread } = blocked;
+    const placed = (list: readonly Fact[]): Fact[] =>
+      list.map((fact) => ({ ...fact, address: addressIn(look.index, fact.address) }));
     if (before !== undefined) all.add(before);
-    const record = view.record(thread);
-    const life = (blocked.thread.life & ~LIFE_STATE) | ASLEEP;
+    const record = addressIn(look.index, look.view.record(thread.thread));
+    const life = (thread.life & ~LIFE_STATE) | ASLEEP;
     sleepers.push({ lifeAt: record + T_LIFE, life, sleepsAt: record + T_SLEEPS });
-    facts.push(...blocked.facts, ...more);
-    const next = cycle[cycle.indexOf(thread) + 1] ?? cycle[0];
-    const needed = holders.find((holder) => holder.thread === next) ?? (holders[0] as Holder);
+    facts.push(...placed([...blocked.facts, ...more]));
+    const next = cycle[cycle.indexOf(who) + 1] ?? cycle[0];
+    const needed = holders.find((holder) => holder.who === next) ?? (holders[0] as Holder);
     for (const holder of blocked.kind === KIND_SEMAPHORE ? holders : [needed]) {
       if (known.has(holder)) continue;
       known.add(holder);
-      facts.push(...holder.facts);
-      all.add(holder.thread);
+      facts.push(...placed(holder.facts));
+      all.add(holder.who);
+      const its = (stuck.get(holder.who) as Stuck).blocked;
+      if (its.look !== look) same.push(...sameThread(look, holder.thread, its.look, its.thread));
     }
   }
-  return [sleepers, facts];
+  return [sleepers, [...facts, ...same]];
+}
+
+/** Returns the facts that a living record of one arena is that of a thread which sleeps in another one. */
+function sameThread(here: Look, number: number, there: Look, sleeper: Thread): Fact[] {
+  const known = here.threads.get(number) as Thread;
+  const alive = (known.life & ~LIFE_STATE) | ALIVE;
+  // A thread without a threadId counts as another one in each arena.
+  const host = (sleeper.threadId as number) + 1;
+  const record = addressIn(here.index, here.view.record(number));
+  const asleep = addressIn(there.index, there.view.record(sleeper.thread));
+  return [
+    { address: asleep + T_HOST, value: host, mask: ALL_BITS },
+    { address: record + T_HOST, value: host, mask: ALL_BITS },
+    { address: record + T_LIFE, value: alive, mask: ALL_BITS },
+  ];
 }
 
 /** The promise that is the head of a mutex, as the word M_HEAD names it. */

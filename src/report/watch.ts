@@ -28,7 +28,11 @@
  * thread has what it wanted, and does not throw. A thread whose wait on a `Condition` is over must lock the mutex
  * again, so it cannot leave: another thread of the circle throws. A thread that cannot leave because the arena has no
  * room for its tombstone warns, and tries again at its next look.
+ *
+ * A thread that blocks in `select` waits for channels and for semaphores without owners, so it is in no circle that could
+ * be found. It looks for none, but tells its stack in report mode, as others do.
  */
+import type { Channel } from '../border/channel.js';
 import type { Core } from '../border/core.js';
 import {
   ALIVE,
@@ -41,16 +45,14 @@ import {
   TIMED_OUT,
 } from '../border/numbers.js';
 import type { Sync } from '../border/sync.js';
-import type { Listening, measureWaits } from './measure.js';
+import type { Listening, Measured, measureWaits } from './measure.js';
 import { isMeasured, type Setting, settingOf } from './settings.js';
-import { NONE, OTHERS, PERHAPS } from './verdicts.js';
-import type { likelyMistake, ownCircle } from './youngest.js';
+import { NONE, OTHERS, PERHAPS, type Verdict } from './verdicts.js';
+import type { likelyMistake, Own, ownCircle } from './youngest.js';
 
 /** The part of a membership that a watch needs. */
-export interface Watched {
+export interface Watched extends Measured {
   readonly core: Core;
-  readonly memory: WebAssembly.Memory;
-  readonly thread: number;
   /** Whether the thread must become the owner of a mutex again, so that it cannot leave the queue. */
   readonly locksAgain?: boolean;
 }
@@ -60,6 +62,8 @@ export interface Watcher extends Listening {
   /** Prints a warning, though the thread never returns to its event loop. */
   readonly say: (message: string) => void;
   readonly look: typeof ownCircle;
+  /** Returns the memories of the arenas to which this thread is attached, but for one. */
+  beside?: (memory: WebAssembly.Memory) => WebAssembly.Memory[];
   readonly likelyMistake: typeof likelyMistake;
   /**
    * In report mode, where another thread tells of deadlocks: tells it where this thread blocks. `at` is the present time
@@ -94,6 +98,20 @@ const { now: epoch } = Date;
 const nanoseconds = (milliseconds: number, isPassive: boolean): bigint =>
   BigInt(Math.ceil(milliseconds * 2.5e5)) * 4n + (isPassive ? 3n : 1n);
 
+/** The functions in which a thread may sleep without a time limit. */
+type Sleeps = Pick<Core, 'park' | 'parkFor' | 'compete'> &
+  Pick<Sync, 'sleepInPhase' | 'drainReaders'> &
+  Pick<Channel, 'sleepOn'>;
+
+/**
+ * Takes the request of the thread out of the queue of the object. Returns REFUSED if it has left, the answer of the
+ * wait if that has ended meanwhile, and undefined if it cannot leave.
+ */
+type Leave = (object: number) => number | undefined;
+
+/** A call of taketurns/sync that waits for a phase or for readers. It leaves when the exception comes. */
+const leavesItself: Leave = () => REFUSED;
+
 /**
  * Makes the calling thread look for deadlocks when it sleeps long in these functions of a module.
  * @param now gives the milliseconds since a fixed moment.
@@ -105,58 +123,194 @@ export function watchSleeps(
   watcher: Watcher,
   now: () => number,
 ): void {
-  const { say, look } = watcher;
-  const { memory, core, thread } = membership;
-  const words = new Int32Array(memory.buffer);
-  let setting: Setting = settingOf(words);
-  let seen: number | undefined;
-  const isPassive = (): boolean => membership.locksAgain === true && setting.deadlocks === 'throw';
-  let first = UNTIL_WOKEN;
-  /** Returns how long a sleep without a time limit first lasts. */
-  const begin = (): bigint => {
-    const word = Atomics.load(words, H_DEADLOCKS >> 2);
-    if (word !== seen) {
-      seen = word;
-      setting = settingOf(words);
-      if (isMeasured(words)) watcher.measure?.(module, membership, watcher, now);
-      first = setting.deadlocks === 'ignore' ? UNTIL_WOKEN : nanoseconds(setting.after, false);
-    }
-    return isPassive() ? nanoseconds(setting.after, true) : first;
-  };
+  const functions = module as { [WATCHED]?: true } & Sleeps;
+  // Another copy of this package may have done it.
+  if (functions[WATCHED]) return;
+  functions[WATCHED] = true;
+  const replacements = new SleepWatch(functions, membership, watcher, now).replacements();
+  for (const name of names)
+    if (name in replacements) Object.assign(functions, { [name]: replacements[name as keyof typeof replacements] });
+}
 
-  const record = core.doorbell() - T_DOORBELL;
-  const lifeAt = (record + T_LIFE) >>> 2;
+/** The sleeps of the calling thread in the functions of one module. */
+class SleepWatch {
+  /** As they were before they were replaced. */
+  readonly #module: Readonly<Sleeps>;
+  readonly #functions: object;
+  readonly #membership: Watched;
+  readonly #watcher: Watcher;
+  readonly #now: () => number;
+  readonly #words: Int32Array;
+  /** The address of the record of this thread. */
+  readonly #record: number;
+  #setting: Setting;
+  /** The word of the setting when it was last read. */
+  #seen: number | undefined;
+  /** How long a sleep without a time limit first lasts. */
+  #first = UNTIL_WOKEN;
+
+  constructor(functions: Sleeps, membership: Watched, watcher: Watcher, now: () => number) {
+    this.#functions = functions;
+    this.#module = { ...functions };
+    this.#membership = membership;
+    this.#watcher = watcher;
+    this.#now = now;
+    this.#words = new Int32Array(membership.memory.buffer);
+    this.#record = membership.core.doorbell() - T_DOORBELL;
+    this.#setting = settingOf(this.#words);
+  }
+
+  /** Returns what replaces the functions. */
+  replacements() {
+    const { core } = this.#membership;
+    const { parkFor, compete, sleepInPhase, drainReaders, sleepOn } = this.#module;
+    const now = this.#now;
+    const words = this.#words;
+    // What the core counts as a futile wake-up if the sleep has no time limit.
+    const futileWakes = (this.#record + T_FUTILE_WAKES) >>> 2;
+    return {
+      park: (since: number, attachment: number) => {
+        const begun = now();
+        const answer = parkFor(this.#begin(), since, attachment);
+        return answer !== TIMED_OUT
+          ? answer
+          : this.#goOn(
+              begun,
+              (limit) => parkFor(limit, since, attachment),
+              // The element may have to stay in the queue, so the thread needs another one.
+              (object) => (core.reserveSecond() ? core.cancel(object, attachment) : undefined),
+              () => Atomics.add(words, futileWakes, 1),
+            );
+      },
+      compete: (m: number, limit: bigint, attachment: number) =>
+        this.#endless(
+          limit,
+          (limit) => compete(m, limit, attachment),
+          () => {
+            core.cancelHead(m, attachment);
+            return REFUSED;
+          },
+        ),
+      sleepInPhase: (o: number, phase: number, limit: bigint) =>
+        this.#endless(limit, (limit) => sleepInPhase(o, phase, limit), leavesItself),
+      drainReaders: (o: number, phase: number, limit: bigint) =>
+        this.#endless(limit, (limit) => drainReaders(o, phase, limit), leavesItself),
+      // The caller looks itself whether the word has changed.
+      sleepOn: (word: number, value: number, limit: bigint) => {
+        if (limit !== UNTIL_WOKEN || !this.#watcher.tellStack) {
+          sleepOn(word, value, limit);
+          return;
+        }
+        sleepOn(word, value, this.#begin());
+        if (Atomics.load(words, word >>> 2) !== value) return;
+        this.#asAsleep(this.#tellStack);
+        sleepOn(word, value, UNTIL_WOKEN);
+      },
+    };
+  }
+
+  /** Whether the thread could not leave the queue, if it waited in a deadlock that throws. */
+  get #isPassive(): boolean {
+    return this.#membership.locksAgain === true && this.#setting.deadlocks === 'throw';
+  }
+
+  /** Returns how long a sleep without a time limit first lasts. */
+  #begin(): bigint {
+    const word = Atomics.load(this.#words, H_DEADLOCKS >> 2);
+    if (word !== this.#seen) {
+      this.#seen = word;
+      this.#setting = settingOf(this.#words);
+      if (isMeasured(this.#words)) this.#watcher.measure?.(this.#functions, this.#membership, this.#watcher, this.#now);
+      const { deadlocks, after } = this.#setting;
+      this.#first = deadlocks === 'ignore' ? UNTIL_WOKEN : nanoseconds(after, false);
+    }
+    return this.#isPassive ? nanoseconds(this.#setting.after, true) : this.#first;
+  }
+
+  /** Sleeps in a function that takes a time limit. If it has none, the thread looks. */
+  #endless<A>(limit: bigint, sleep: (limit: bigint) => A, leave: Leave): A {
+    const begun = this.#now();
+    const answer = sleep(limit === UNTIL_WOKEN ? this.#begin() : limit);
+    return answer === TIMED_OUT && limit === UNTIL_WOKEN ? this.#goOn(begun, sleep, leave) : answer;
+  }
+
+  /**
+   * Goes on after a sleep that has ended without an answer. Returns the answer of a later sleep, or of a cancellation.
+   */
+  #goOn<A>(begun: number, sleep: (limit: bigint) => A, leave: Leave, countEarly = () => {}): A {
+    const watcher = this.#watcher;
+    const pauses = { ...PAUSES };
+    let told: string | undefined;
+    let isHinted = watcher.hasHinted === true;
+    let hasTold = false;
+    let left = this.#setting.after - (this.#now() - begun);
+    while (true) {
+      if (left > 0) countEarly();
+      else {
+        if (this.#begin() === UNTIL_WOKEN) return sleep(UNTIL_WOKEN);
+        if (watcher.tellStack && !hasTold) this.#asAsleep(this.#tellStack);
+        hasTold = true;
+        let verdict = this.#look();
+        if (typeof verdict !== 'string') {
+          if (this.#setting.deadlocks === 'throw' && !this.#isPassive) {
+            const answer = leave(verdict.object);
+            if (answer === REFUSED) throw verdict.error;
+            // The wait has ended meanwhile, if the thread could leave.
+            if (answer !== undefined) return answer as A;
+          }
+          const { circle, error } = verdict;
+          if (circle !== told && !watcher.tellStack) this.#asAsleep(() => watcher.say(error.message));
+          told = circle;
+          verdict = OTHERS;
+        } else if (verdict === NONE && !isHinted) {
+          isHinted = true;
+          this.#asAsleep(this.#hint);
+        }
+        left = pauses[verdict];
+        pauses[verdict] = Math.min(2 * left, LONGEST_PAUSE);
+      }
+      const start = this.#now();
+      const answer = sleep(nanoseconds(left, this.#isPassive));
+      if (answer !== TIMED_OUT) return answer;
+      left -= this.#now() - start;
+    }
+  }
+
   /**
    * Runs a function while the record says that the thread sleeps: the thread takes nothing and gives nothing back. So
    * other threads that look at the same time find it asleep. Returns false if another thread has declared this one
    * dead. Then this one must go back to sleep, and do nothing else.
    */
-  const asAsleep = (run: () => void): boolean => {
+  #asAsleep(run: () => void): boolean {
+    const { core, thread } = this.#membership;
+    const lifeAt = (this.#record + T_LIFE) >>> 2;
     const awake = core.lifeIfAlive(thread);
     const asleep = awake + (ASLEEP - ALIVE);
-    Atomics.compareExchange(words, lifeAt, awake, asleep);
+    Atomics.compareExchange(this.#words, lifeAt, awake, asleep);
     run();
-    return Atomics.compareExchange(words, lifeAt, asleep, awake) === asleep;
-  };
+    return Atomics.compareExchange(this.#words, lifeAt, asleep, awake) === asleep;
+  }
+
   /** A wait for a lock must not fail because the look has: the stack or the memory may be exhausted. */
-  const tryLook = (): ReturnType<typeof look> => {
-    let verdict: ReturnType<typeof look> = NONE;
-    const isAlive = asAsleep(() => {
+  #look(): Own | Verdict {
+    const { memory, thread } = this.#membership;
+    let verdict: Own | Verdict = NONE;
+    const isAlive = this.#asAsleep(() => {
       try {
-        verdict = look(memory, thread, epoch() | 0);
+        verdict = this.#watcher.look(memory, thread, epoch() | 0, this.#watcher.beside?.(memory) ?? []);
       } catch {
         // The thread sleeps on.
       }
     });
     return isAlive ? verdict : NONE;
-  };
+  }
 
-  const tellStack = (): void => {
+  readonly #tellStack = (): void => {
     const limit = Error.stackTraceLimit;
     try {
       Error.stackTraceLimit = FRAMES;
       const { stack = '' } = new Error();
-      watcher.tellStack?.(core.id(), thread, epoch(), stack);
+      this.#watcher.tellStack?.(this.#membership.core.id(), this.#membership.thread, epoch(), stack);
     } catch {
       // The thread sleeps on.
     } finally {
@@ -166,120 +320,16 @@ export function watchSleeps(
   };
 
   /** Says, once in a thread, that its wait is likely to be a mistake. */
-  const hint = (): void => {
-    asAsleep(() => {
-      try {
-        const mistake = watcher.likelyMistake(memory, thread, epoch() | 0, watcher.isMain);
-        if (mistake === undefined) return;
-        watcher.hasHinted = true;
-        say(mistake);
-      } catch {
-        // The thread sleeps on.
-      }
-    });
-  };
-
-  /**
-   * Goes on after a sleep that has ended without an answer. Returns the answer of a later sleep, or of a cancellation.
-   */
-  const goOn = <A>(begun: number, sleep: (limit: bigint) => A, leave: Leave, countEarly = () => {}): A => {
-    const pauses = { ...PAUSES };
-    let told: string | undefined;
-    let isHinted = watcher.hasHinted === true;
-    let hasTold = false;
-    let left = setting.after - (now() - begun);
-    while (true) {
-      if (left > 0) countEarly();
-      else {
-        if (begin() === UNTIL_WOKEN) return sleep(UNTIL_WOKEN);
-        if (watcher.tellStack && !hasTold) asAsleep(tellStack);
-        hasTold = true;
-        let verdict = tryLook();
-        if (typeof verdict !== 'string') {
-          if (setting.deadlocks === 'throw' && !isPassive()) {
-            const answer = leave(verdict.object);
-            if (answer === REFUSED) throw verdict.error;
-            // The wait has ended meanwhile, if the thread could leave.
-            if (answer !== undefined) return answer as A;
-          }
-          const { circle, error } = verdict;
-          if (circle !== told && !watcher.tellStack) asAsleep(() => say(error.message));
-          told = circle;
-          verdict = OTHERS;
-        } else if (verdict === NONE && !isHinted) {
-          isHinted = true;
-          hint();
-        }
-        left = pauses[verdict];
-        pauses[verdict] = Math.min(2 * left, LONGEST_PAUSE);
-      }
-      const start = now();
-      const answer = sleep(nanoseconds(left, isPassive()));
-      if (answer !== TIMED_OUT) return answer;
-      left -= now() - start;
+  readonly #hint = (): void => {
+    const watcher = this.#watcher;
+    try {
+      const { memory, thread } = this.#membership;
+      const mistake = watcher.likelyMistake(memory, thread, epoch() | 0, watcher.isMain);
+      if (mistake === undefined) return;
+      watcher.hasHinted = true;
+      watcher.say(mistake);
+    } catch {
+      // The thread sleeps on.
     }
   };
-
-  const functions = module as { [WATCHED]?: true } & Pick<Core, 'park' | 'parkFor' | 'compete'> &
-    Pick<Sync, 'sleepInPhase' | 'drainReaders'>;
-  // Another copy of this package may have done it.
-  if (functions[WATCHED]) return;
-  functions[WATCHED] = true;
-  const { parkFor, compete, sleepInPhase, drainReaders } = functions;
-  const replacements = {
-    park(since: number, attachment: number) {
-      const begun = now();
-      const answer = parkFor(begin(), since, attachment);
-      return answer === TIMED_OUT
-        ? goOn(
-            begun,
-            (limit) => parkFor(limit, since, attachment),
-            // The element may have to stay in the queue, so the thread needs another one.
-            (object) => (core.reserveSecond() ? core.cancel(object, attachment) : undefined),
-            () => Atomics.add(words, futileWakes, 1),
-          )
-        : answer;
-    },
-    compete(m: number, limit: bigint, attachment: number) {
-      const begun = now();
-      const answer = compete(m, limit === UNTIL_WOKEN ? begin() : limit, attachment);
-      return answer === TIMED_OUT && limit === UNTIL_WOKEN
-        ? goOn(
-            begun,
-            (limit) => compete(m, limit, attachment),
-            () => {
-              core.cancelHead(m, attachment);
-              return REFUSED;
-            },
-          )
-        : answer;
-    },
-    sleepInPhase(o: number, phase: number, limit: bigint) {
-      const begun = now();
-      const answer = sleepInPhase(o, phase, limit === UNTIL_WOKEN ? begin() : limit);
-      return answer === TIMED_OUT && limit === UNTIL_WOKEN
-        ? goOn(begun, (limit) => sleepInPhase(o, phase, limit), leavesItself)
-        : answer;
-    },
-    drainReaders(o: number, phase: number, limit: bigint) {
-      const begun = now();
-      const answer = drainReaders(o, phase, limit === UNTIL_WOKEN ? begin() : limit);
-      return answer === TIMED_OUT && limit === UNTIL_WOKEN
-        ? goOn(begun, (limit) => drainReaders(o, phase, limit), leavesItself)
-        : answer;
-    },
-  };
-  // What the core counts as a futile wake-up if the sleep has no time limit.
-  const futileWakes = (record + T_FUTILE_WAKES) >>> 2;
-  for (const name of names)
-    if (name in replacements) Object.assign(functions, { [name]: replacements[name as keyof typeof replacements] });
 }
-
-/**
- * Takes the request of the thread out of the queue of the object. Returns REFUSED if it has left, the answer of the
- * wait if that has ended meanwhile, and undefined if it cannot leave.
- */
-type Leave = (object: number) => number | undefined;
-
-/** A call of taketurns/sync that waits for a phase or for readers. It leaves when the exception comes. */
-const leavesItself: Leave = () => REFUSED;

@@ -13,12 +13,19 @@
  *
  * A thread may wait for several others, such as all readers of a RwLock, and so it may be in several circles. The
  * circles of `circlesIn` share no thread, and all threads find the same ones.
+ *
+ * A circle over several arenas. A thread that finds no circle in the arena in which it waits also looks at the other
+ * arenas to which it is attached, and takes the shortest circle in which it is itself. Only a thread that is attached to
+ * all arenas of the circle sees it, and the youngest of these tells. Another of them may be attached to more arenas, and
+ * so take another circle, of which in turn a younger thread tells. That goes on to younger and younger threads, so one of
+ * them tells. If no thread is attached to all arenas of a circle, only the reporter sees it (reporter.ts).
  */
 import { KIND_MUTEX, KIND_SEMAPHORE } from '../border/numbers.js';
 import { DeadlockError } from './deadlock-error.js';
-import { circlesIn, describe, type Found, isCertain } from './deadlocks.js';
-import { type Look, lookAt, nameIn } from './look.js';
-import { objectRef, objectText, quoted, threadRef, threadText } from './refs.js';
+import { circlesIn, circleThrough, describe, type Found, isCertain, looksOf } from './deadlocks.js';
+import { type Look, lookAt, together } from './look.js';
+import { calledAt } from './names.js';
+import { objectRef, objectText, nameText as textOfName, threadRef, threadText } from './refs.js';
 import { NONE, OTHERS, PERHAPS, type Verdict } from './verdicts.js';
 import { View } from './view.js';
 import { type Blocked, blockedOn, holdersOf, IS_PASSIVE, type Stuck, stuckIn } from './waits-for.js';
@@ -32,30 +39,57 @@ export interface Own {
   readonly circle: string;
 }
 
-/** Returns the thread that tells of a circle. */
-function tellerOf({ cycle, stuck }: Found): number {
-  const waits = cycle.map((thread) => (stuck.get(thread) as Stuck).blocked);
-  const active = waits.filter(({ thread }) => (thread.sleepsOn & IS_PASSIVE) === 0);
+/** Returns which thread tells of a circle, by its number in all looks. */
+function tellerOf(found: Found): number {
+  const arenas = [...looksOf(found)];
+  const waits = found.cycle.map((who) => (found.stuck.get(who) as Stuck).blocked);
+  const seeing = waits.filter(({ who }) => arenas.every((look) => isIn(look, who)));
+  const active = seeing.filter(({ thread }) => (thread.sleepsOn & IS_PASSIVE) === 0);
+  // A thread has the same threadId in all arenas.
+  const orderOf = ({ thread }: Blocked): number => thread.threadId ?? -thread.thread;
   const isYounger = (a: Blocked, b: Blocked): boolean =>
-    a.waited === b.waited ? a.thread.thread > b.thread.thread : a.waited < b.waited;
-  const all = active.length === 0 ? waits : active;
-  return all.reduce((youngest, one) => (isYounger(one, youngest) ? one : youngest)).thread.thread;
+    a.waited === b.waited ? orderOf(a) > orderOf(b) : a.waited < b.waited;
+  const all = active.length === 0 ? seeing : active;
+  return all.reduce((youngest, one) => (isYounger(one, youngest) ? one : youngest)).who;
+}
+
+function isIn(look: Look, who: number): boolean {
+  for (const { thread, isDead } of look.threads.values()) if (!isDead && look.whoOf(thread) === who) return true;
+  return false;
 }
 
 /**
  * Looks whether the calling thread, in the middle of its wait, is in a circle of which it tells.
+ * @param memory of the arena in which it waits.
+ * @param others of the other arenas to which it is attached.
  * @param now milliseconds, modulo 2^32.
  */
-export function ownCircle(memory: WebAssembly.Memory, thread: number, now: number): Own | Verdict {
+export function ownCircle(
+  memory: WebAssembly.Memory,
+  thread: number,
+  now: number,
+  others: readonly WebAssembly.Memory[],
+): Own | Verdict {
   const look = lookAt(memory, now, 0);
-  const stuck = stuckIn(look);
-  const found = circlesIn(stuck).find(({ cycle }) => cycle.includes(thread));
-  if (found === undefined) return NONE;
-  if (tellerOf(found) !== thread) return OTHERS;
-  if (!isCertain(look, found)) return PERHAPS;
-  const objectOf = (one: number): number => (stuck.get(one) as Stuck).blocked.object;
+  const found = circlesIn(stuckIn(look)).find(({ cycle }) => cycle.includes(thread));
+  if (found !== undefined) return verdictOf([look], found, thread);
+  if (others.length === 0) return NONE;
+  const looks = together([look, ...others.map((other) => lookAt(other, now, 0))]);
+  const stuck = stuckIn(...looks);
+  const who = look.whoOf(thread);
+  const cycle = stuck.has(who) ? circleThrough(stuck, who) : undefined;
+  if (cycle === undefined) return NONE;
+  const circle = { cycle, behind: [], stuck };
+  // A circle in one arena shares a thread with another one there, of which somebody tells.
+  return looksOf(circle).size > 1 ? verdictOf(looks, circle, who) : NONE;
+}
+
+function verdictOf(looks: readonly Look[], found: Found, who: number): Own | Verdict {
+  if (tellerOf(found) !== who) return OTHERS;
+  if (!isCertain(looks, found)) return PERHAPS;
+  const objectOf = (one: number): number => (found.stuck.get(one) as Stuck).blocked.object;
   const circle = String(found.cycle.map((one) => [one, objectOf(one)]));
-  return { error: new DeadlockError(describe(look, found)), object: objectOf(thread), circle };
+  return { error: new DeadlockError(describe(found)), object: objectOf(who), circle };
 }
 
 /** How many requests of a queue a thread looks at for a promise of its own. */
@@ -104,6 +138,6 @@ function isBehindItself(look: Look, { thread, object, how }: Blocked): boolean {
 
 /** See `Host`. */
 export function nameText(memory: WebAssembly.Memory, address: number, after: string): string | undefined {
-  const name = nameIn(new View(memory), address);
-  return name === undefined ? undefined : quoted(name) + after;
+  const name = textOfName(calledAt(new View(memory), address));
+  return name === undefined ? undefined : name + after;
 }

@@ -11,14 +11,9 @@
  * (core/arena/words.ts), even if the layout stays the same.
  */
 import { host } from '#host';
-import { VERSION } from '../border/numbers.js';
-
-const KEY = Symbol.for(`taketurns:${VERSION}`);
+import { anchored } from './anchored.js';
 
 /** Returns the value of this name that the copies share. The first copy to ask makes the value. */
 export function common<T extends object>(name: string, make: () => T): T {
-  const anchor = host.anchor as { [KEY]?: Record<string, unknown> };
-  anchor[KEY] ??= {};
-  anchor[KEY][name] ??= make();
-  return anchor[KEY][name] as T;
+  return anchored(host.anchor, name, make);
 }

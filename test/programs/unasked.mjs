@@ -5,12 +5,16 @@
  *     long        a worker waits for what main has, and main sleeps
  *     idle        the same, and main waits for events
  *     until told  main waits for what a worker has until the standard input ends, and then prints `went on`
+ *     burst       three tasks take a mutex in turn, each for 1.3 seconds, and the program ends
+ *     promises    two tasks of main each wait for what the other has
+ *     select      main blocks in `select`, and nobody sends
  *     again       a promise waits until a line is told, then nobody does, one in another arena does until the next line,
  *                 and then the promise waits again
  */
 import { readFileSync } from 'node:fs';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { Arena, Mutex } from 'taketurns';
+import { Channel, number, receiving, select } from 'taketurns/channel';
 
 const [accounts, audit] = [Mutex.open('accounts'), Mutex.open('audit')];
 const how = isMainThread ? process.argv[2] : workerData.how;
@@ -24,6 +28,16 @@ if (how === 'again') {
     await waits;
     mutex.unlock();
   }
+} else if (how === 'burst') {
+  const naps = [1, 2, 3].map(() => accounts.runExclusive(() => new Promise((later) => setTimeout(later, 1300))));
+  await Promise.all(naps);
+} else if (how === 'promises') {
+  const transfer = (from, to) => from.runExclusive(() => Promise.resolve().then(() => to.runExclusive(() => {})));
+  setInterval(() => {}, 1e6);
+  await Promise.all([transfer(accounts, audit), transfer(audit, accounts)]);
+} else if (how === 'select') {
+  const [jobs, urgent] = ['jobs', 'urgent'].map((name) => Channel.open(name, { codec: number }));
+  select([receiving(jobs), receiving(urgent)]);
 } else if (isMainThread) {
   accounts.lock();
   const gate = new Int32Array(new SharedArrayBuffer(4));

@@ -2,6 +2,7 @@
 import { Arena, Semaphore } from 'taketurns';
 import { describe, expect, it } from 'vitest';
 import { Ages } from '../../src/report/ages.js';
+import { lookAt } from '../../src/report/look.js';
 import { reportOf } from '../../src/report/report.js';
 
 const HOUR = 3_600_000;
@@ -77,7 +78,7 @@ describe('while nobody sets the clock', () => {
     const arena = new Arena();
     const semaphore = new Semaphore(0, { arena });
     semaphore.acquireAsync().catch(() => {});
-    const { objects } = reportOf(arena.handle.memory as WebAssembly.Memory, 1000, 10, () => HOUR);
+    const { objects } = reportOf(() => [lookAt(arena.handle.memory as WebAssembly.Memory, () => HOUR, 10)], 1000, 10);
     expect(objects[0]?.waiters).toMatchObject([{ waited: HOUR }]);
     semaphore.dispose();
   });

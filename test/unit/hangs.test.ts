@@ -122,6 +122,61 @@ describe.concurrent('a report of a program that hangs', () => {
   });
 });
 
+/** What test/programs/crosswise.mjs prints. */
+interface Crosswise {
+  readonly heard: readonly {
+    readonly done: number;
+    readonly error?: { readonly name: string; readonly edges: number };
+  }[];
+  readonly waiting: number;
+  readonly reports: readonly ArenaReport[];
+  readonly texts: readonly string[];
+}
+
+describe.concurrent('a ring of threads over several arenas', () => {
+  const cross = async (...args: (string | number)[]): Promise<[Crosswise, string]> => {
+    const { out, err } = await runProgram('crosswise', args);
+    return [JSON.parse(out) as Crosswise, err];
+  };
+
+  it.each([
+    [2, 2],
+    [3, 2],
+    [5, 2],
+  ])('of %i threads in %i arenas is named whole in each of them, and warned of once', async (size, places) => {
+    const [{ reports }, err] = await cross('ring', size, places);
+    const ring = Array.from({ length: size }, (_, i) => `m${i} m${(i + 1) % size}`).sort();
+    for (const report of reports) {
+      expect(namesIn(report)).toEqual([ring]);
+      expect(report.deadlocks[0]).toMatchObject({ arenas: places, behind: [] });
+      expect(report.threads.filter(({ state }) => state === 'asleep')).not.toHaveLength(0);
+    }
+    expect(err.match(/TaketurnsWarning: deadlock: /g)).toHaveLength(1);
+    for (let i = 0; i < size; i++) expect(err).toMatch(new RegExp(`holds Mutex "m${i}" of arena [12]`));
+  });
+
+  it('ends if deadlocks throw: one thread leaves, and all go on', async () => {
+    const [{ heard, waiting }, err] = await cross('ring', 4, 2, 'throw');
+    expect(heard.flatMap(({ error }) => error ?? [])).toEqual([{ name: 'DeadlockError', edges: 4 }]);
+    expect(heard).toHaveLength(4);
+    expect(waiting).toBe(0);
+    expect(err).toBe('');
+  });
+
+  it('is no circle if one thread waits in another arena for a thread that runs: it does not read as awake', async () => {
+    const [{ reports, texts }, err] = await cross('apart');
+    expect(reports.map(({ deadlocks }) => deadlocks)).toEqual([[], []]);
+    expect(reports[0]?.threads.find(({ name }) => name === 'worker 0')).toMatchObject({
+      state: 'asleep',
+      elsewhere: true,
+      holding: 1,
+    });
+    expect(texts[0]).toMatch(/"worker 0"\): asleep, holds Mutex "m0", waits for an object of another arena/);
+    expect(texts[1]).toMatch(/"worker 0"\): asleep, holds nothing, waits for Mutex "m1"/);
+    expect(err).toBe('');
+  });
+});
+
 describe.concurrent('a circle that ends by itself', () => {
   it.each([
     ['time-out', ['TimeoutError']],

@@ -2,10 +2,11 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
-import { Arena, ArenaFullError, CancelledError, DisposedError, Mutex, TimeoutError } from 'taketurns';
+import { Arena, ArenaFullError, CancelledError, DisposedError, Mutex, Semaphore, TimeoutError } from 'taketurns';
 import { type Key, KeyedMutex, type KeyedMutexHandle, KeyedSemaphore, RateLimiter } from 'taketurns/keyed';
 import { report } from 'taketurns/report';
 import { describe, expect, it } from 'vitest';
+import { objectText } from '../../src/report/refs.js';
 import { recruit, upTo } from '../support/dying.js';
 import { failure } from '../support/failure.js';
 import { membershipOf } from '../support/membership.js';
@@ -528,14 +529,29 @@ describe('a table', () => {
     held.unlock();
   });
 
-  it('is named in a report, with its keys', async () => {
+  it('is named in a report, with its keys, and no two of them read alike', () => {
     const arena = new Arena();
     const table = KeyedMutex.open('users', { arena });
-    table.hold('Ann');
-    new KeyedMutex({ arena }).hold('a'.repeat(200));
-    table.hold(5);
-    const names = report(arena).objects.map(({ name }) => name);
-    expect(names).toEqual(expect.arrayContaining(['users', 'users[Ann]', 'users[5]', `[${'a'.repeat(200)}]`]));
+    const long = 'a'.repeat(200);
+    for (const key of ['Ann', 7, '7', 'a"b']) table.hold(key);
+    new KeyedMutex({ arena }).hold(long);
+    Semaphore.open('users[Ann]', 1, { arena });
+    const { objects, threads } = report(arena);
+    expect(objects.map(objectText)).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^KeyedMutex "users"$/),
+        'KeyedMutex "users"["Ann"]',
+        'KeyedMutex "users"[7]',
+        'KeyedMutex "users"["7"]',
+        'KeyedMutex "users"["a\\"b"]',
+        `KeyedMutex ["${long.slice(0, 99)}"...]`,
+        'Semaphore "users[Ann]"',
+      ]),
+    );
+    expect(objects).toContainEqual(
+      expect.objectContaining({ kind: 'KeyedMutex', name: 'users', key: 7, state: 'locked' }),
+    );
+    expect(threads[0]?.holds).toContainEqual(expect.objectContaining({ kind: 'KeyedMutex', key: '7', permits: 1 }));
   });
 
   it('stays while a key of it is held, although its library objects were collected', async () => {
@@ -613,6 +629,25 @@ describe('a table', () => {
       expect(late.name).toBe('DisposedError');
     }
     await until(() => objects(arena) <= 0, 'no key is left');
+  });
+
+  it('counts as time-outs what was cut short, and not what found the arena full', async () => {
+    const arena = new Arena({ threads: 2, waiters: 8, objects: 16 });
+    const table = new KeyedMutex({ arena });
+    const limiter = new RateLimiter(1, 60_000, { arena });
+    const held = table.hold('Ann');
+    limiter.tryTake();
+    const { signal } = new AbortController();
+    const waits = upTo(200).map(() => failure(() => table.holdAsync('Ann', { signal })));
+    const full = (await Promise.race(waits)) as Error;
+    expect(full).toBeInstanceOf(ArenaFullError);
+    expect(table.inspect().timeouts).toBe(0);
+    expect((await failure(() => limiter.takeAsync(1, { signal }))).name).toBe('ArenaFullError');
+    expect(limiter.inspect().timeouts).toBe(0);
+    table.cancelAll();
+    held.unlock();
+    const ended = await Promise.all(waits);
+    expect(table.inspect().timeouts).toBe(ended.filter(({ name }) => name === 'CancelledError').length);
   });
 
   it('says when the arena is full, and lets go of what it kept before', async () => {

@@ -1,11 +1,12 @@
 /** Metrics: what threads count when they wait (test/programs/waits.mjs), and what an arena says of itself. */
 import { Arena, ArenaFullError, Mutex, Semaphore } from 'taketurns';
-import { Channel } from 'taketurns/channel';
+import { acquiring, Channel, number, receiving, selectAsync, Watch } from 'taketurns/channel';
 import { KeyedMutex, RateLimiter } from 'taketurns/keyed';
 import { type Histogram, type Metric, metrics, publishEvents, startMetrics } from 'taketurns/metrics';
 import { report } from 'taketurns/report';
 import { Latch } from 'taketurns/sync';
 import { describe, expect, it, vi } from 'vitest';
+import { objectText } from '../../src/report/refs.js';
 import { counter } from '../../src/report/series.js';
 import { View } from '../../src/report/view.js';
 import { copy } from '../support/copies.js';
@@ -265,6 +266,82 @@ describe('the metrics of an arena', () => {
     for (const one of await Promise.all(waits)) one[Symbol.dispose]();
   });
 
+  /** Returns how many waits, and how many failures, each kind and name has. */
+  const countsOf = (arena: Arena) => {
+    const all = metrics(arena);
+    const failures = byName(all, 'taketurns.wait.failures').points.map(({ value }) => value);
+    return Object.fromEntries(
+      byName(all, 'taketurns.wait.duration').points.map(({ attributes, value }, i) => [
+        Object.values(attributes).join(' '),
+        [(value as Histogram).count, failures[i]],
+      ]),
+    );
+  };
+
+  it('count each promise for a mutex that dispose ends, also the first in line', async () => {
+    const arena = new Arena({ threads: 2 });
+    startMetrics(arena);
+    const mutex = Mutex.open('accounts', { arena });
+    mutex.lock();
+    const waits = [1, 2, 3].map(() => mutex.lockAsync());
+    mutex.dispose();
+    await Promise.allSettled(waits);
+    expect(countsOf(arena)).toEqual({ 'Mutex accounts': [3, 3] });
+  });
+
+  it('of a select count the case that happens, and no failure; if none happens, each case fails', async () => {
+    const arena = new Arena({ threads: 2 });
+    startMetrics(arena);
+    const [jobs, urgent] = ['jobs', 'urgent'].map((name) => Channel.open(name, { codec: number, arena })) as [
+      Channel<number>,
+      Channel<number>,
+    ];
+    const quota = Semaphore.open('quota', 0, { arena });
+    const cases = [receiving(jobs), receiving(urgent), acquiring(quota)] as const;
+    for (const send of [() => jobs.send(1), () => urgent.send(2), () => quota.release()]) {
+      const chosen = selectAsync(cases);
+      send();
+      await chosen;
+    }
+    expect(countsOf(arena)).toEqual({
+      'ReceivingEnd jobs': [1, 0],
+      'ReceivingEnd urgent': [1, 0],
+      'Semaphore quota': [1, 0],
+    });
+    expect(quota.inspect().timeouts).toBe(0);
+    expect(report(arena).timeouts).toBe(0);
+    await failure(() => selectAsync(cases, { timeout: 1 }));
+    expect(countsOf(arena)).toEqual({
+      'ReceivingEnd jobs': [2, 1],
+      'ReceivingEnd urgent': [2, 1],
+      'Semaphore quota': [2, 1],
+    });
+    expect(quota.inspect().timeouts).toBe(1);
+  });
+
+  it('have for senders, receivers and watchers the name of the channel or watch', async () => {
+    const arena = new Arena({ threads: 2 });
+    startMetrics(arena);
+    const jobs = Channel.open('jobs', { codec: number, capacity: 1, arena });
+    const rate = Watch.open('rate', 1, { codec: number, arena });
+    const received = jobs.receiveAsync();
+    const changed = rate.changedAsync();
+    jobs.send(1);
+    rate.set(2);
+    await Promise.all([received, changed]);
+    jobs.send(1);
+    const sent = jobs.sendAsync(2);
+    jobs.receive();
+    await sent;
+    expect(countsOf(arena)).toEqual({
+      'Channel jobs': [1, 0],
+      'ReceivingEnd jobs': [1, 0],
+      'WatchingEnd rate': [1, 0],
+    });
+    const pending = byName(metrics(arena), 'taketurns.wait.pending').points.map(({ attributes }) => attributes);
+    expect(pending.map((attributes) => Object.values(attributes).join(' '))).toContain('ReceivingEnd jobs');
+  });
+
   it('count what belongs to a limiter under its name, and its pauses as no failures', async () => {
     const arena = new Arena({ objects: 64, threads: 2 });
     startMetrics(arena);
@@ -282,8 +359,8 @@ describe('the metrics of an arena', () => {
       ]);
     expect(byName(all, 'taketurns.wait.failures').points[0]?.value).toBe(1);
     expect(byName(all, 'taketurns.permit.count').points).toEqual([]);
-    const names = ['requests', 'requests[turn]', 'requests[pause]', 'requests[log]'];
-    expect(report(arena).objects.map(({ name }) => name)).toEqual(names);
+    const texts = ['', ' (turn)', ' (pause)', ' (log)'].map((part) => `RateLimiter "requests"${part}`);
+    expect(report(arena).objects.map(objectText)).toEqual(texts);
   });
 
   it('are there with more objects of one kind than a call may have arguments', () => {

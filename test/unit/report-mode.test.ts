@@ -102,6 +102,39 @@ describe.concurrent('report mode', () => {
     );
   });
 
+  it('takes no burst of promises for a deadlock', async () => {
+    expect(await errorsOf({ args: ['burst'] })).toBe('');
+  });
+
+  it('tells of promises that perhaps wait in a circle when they have waited for as long as the user has asked', async () => {
+    const until = /perhaps a deadlock: .*\n/;
+    const errors = await errorsOf({ args: ['promises'], env: { TAKETURNS_REPORT_AFTER: '2' }, until });
+    const [, waited] = /perhaps a deadlock: .* by a promise, for (\d+) ms/.exec(errors) ?? [];
+    expect(Number(waited)).toBeGreaterThanOrEqual(2000);
+    for (const name of ['accounts', 'audit']) expect(errors).toContain(`Mutex "${name}"`);
+  });
+
+  it('tells of a thread that blocks in select, and where', async () => {
+    const until = /thread 1 \(threadId 0\) waits at .*unasked\.mjs:\d+/;
+    const errors = await errorsOf({ args: ['select'], env: { TAKETURNS_REPORT_AFTER: '2' }, until });
+    expect(errors).toMatch(until);
+    for (const name of ['jobs', 'urgent']) {
+      expect(errors).toContain(`thread 1 (threadId 0) has waited for ReceivingEnd "${name}"`);
+      expect(errors).toMatch(new RegExp(`ReceivingEnd "${name}": .*\n  thread 1 .* waits for 1, blocked, for`));
+    }
+  });
+
+  it('names a circle over three arenas, though no thread is attached to all of them', async () => {
+    const program = fileURLToPath(new URL('../programs/crosswise.mjs', import.meta.url));
+    const errors = await errorsOf({ program, args: ['unasked'], until: /terminated\n/ });
+    const [, first] = /taketurns\/report: (deadlock: .*)\n/.exec(errors) ?? [];
+    for (let i = 0; i < 3; i++)
+      expect(first).toMatch(
+        new RegExp(`holds Mutex "m${i}" of arena \\d and waits for Mutex "m${(i + 1) % 3}" of arena`),
+      );
+    expect(errors).not.toContain('TaketurnsWarning');
+  });
+
   it('waits for no reporter that has died', async () => {
     const [before, program] = ['workers/no-reporter', 'reporter-dies'].map((name) =>
       fileURLToPath(new URL(`../programs/${name}.mjs`, import.meta.url)),

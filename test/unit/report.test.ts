@@ -12,12 +12,13 @@ import {
   report,
   watchDeadlocks,
 } from 'taketurns/report';
-import { Barrier, Condition, Latch, Once, RwLock, WaitGroup } from 'taketurns/sync';
+import { Barrier, Condition, Event, Latch, Once, RwLock, WaitGroup } from 'taketurns/sync';
 import { afterEach, describe, expect, it } from 'vitest';
 import * as numbers from '../../dist/border/numbers.js';
 import { type Fact, isConfirmed } from '../../dist/report/confirm.js';
 import { circlesIn, type Found } from '../../dist/report/deadlocks.js';
-import { kindOf, lookAt } from '../../dist/report/look.js';
+import { lookAt } from '../../dist/report/look.js';
+import { kindOf } from '../../dist/report/names.js';
 import { settingOf } from '../../dist/report/settings.js';
 import { View } from '../../dist/report/view.js';
 import { evidenceOf, holdersOf, stuckIn } from '../../dist/report/waits-for.js';
@@ -57,11 +58,11 @@ describe('report', () => {
     const look = lookAt(memory, 0, 0);
     const [object] = look.objects as [number];
     const factsOf = () => holdersOf(look, object, kindOf(look.view, object), 'drain', 0)?.flatMap(({ facts }) => facts);
-    expect(isConfirmed(look.view.words, [], factsOf() as Fact[])).toBe(true);
+    expect(isConfirmed([look.view.words], [], factsOf() as Fact[])).toBe(true);
     lock.unlockRead();
     const facts = factsOf() as Fact[];
     expect(facts).not.toHaveLength(0);
-    expect(isConfirmed(look.view.words, [], facts)).toBe(false);
+    expect(isConfirmed([look.view.words], [], facts)).toBe(false);
   });
 
   it('uses the words of inspect, and agrees with it', async () => {
@@ -185,6 +186,50 @@ describe('report', () => {
     mutex.unlock();
   });
 
+  it('says how many of what a thread holds it does not list', () => {
+    const arena = new Arena();
+    const locks = Array.from({ length: 5 }, (_, i) => Mutex.open(`m${i}`, { arena }));
+    for (const lock of locks) lock.lock();
+    const answer = report(arena, { most: 3 });
+    expect(answer.threads[0]).toMatchObject({ holding: 5, holds: [{ name: 'm0' }, { name: 'm1' }, { name: 'm2' }] });
+    expect(formatReport(answer)).toContain('holds Mutex "m0", Mutex "m1", Mutex "m2", 2 more, waits for nothing');
+    for (const lock of locks) lock.unlock();
+  });
+
+  it('puts one thing and several into words', async () => {
+    const arena = new Arena();
+    const ready = new Event({ arena });
+    const waits = ready.waitAsync();
+    const words = formatReport(report(arena));
+    expect(words).toMatch(/^1 thread, 1 object, 1 waiting/);
+    expect(words).toContain('any thread may end a wait for an Event, so nobody');
+    const latch = new Latch(1, { arena });
+    expect(formatReport(report(arena))).toMatch(/^1 thread, 2 objects, 1 waiting/);
+    ready.set();
+    latch.countDown();
+    await waits;
+  });
+
+  it('gives those who wait to send, to receive or for a newer value the name of their channel or watch', async () => {
+    const arena = new Arena();
+    const jobs = Channel.open('jobs', { codec: number, arena });
+    const rate = Watch.open('rate', 1, { codec: number, arena });
+    const waits = [jobs.receiveAsync(), rate.changedAsync()];
+    const { objects, unseen, threads } = report(arena);
+    expect(objects.filter(({ waiting }) => waiting > 0)).toMatchObject([
+      { kind: 'ReceivingEnd', name: 'jobs', key: undefined, part: undefined },
+      { kind: 'WatchingEnd', name: 'rate' },
+    ]);
+    expect(threads[0]?.waits).toMatchObject([{ name: 'jobs' }, { name: 'rate' }]);
+    expect(unseen).toEqual([
+      expect.stringMatching(/^ReceivingEnd "jobs": any thread may end a wait for a ReceivingEnd/),
+      expect.stringMatching(/^WatchingEnd "rate": /),
+    ]);
+    jobs.send(1);
+    rate.set(2);
+    await Promise.all(waits);
+  });
+
   it('names threads, and forgets the name with the thread', () => {
     const arena = new Arena();
     nameThread('Grüße an alle Fäden dieser Welt 🧵🧵🧵');
@@ -276,10 +321,10 @@ describe('a look at many threads that wait for the same holders', () => {
     const [circle, ...others] = circlesIn(stuck) as [Found];
     expect([circle.cycle.length, circle.behind.length, others]).toEqual([2, HOLDERS + OTHERS - 2, []]);
     expect(steps).toBeLessThan(10 * (HOLDERS + OTHERS));
-    const [sleepers, facts] = evidenceOf(look, stuck, circle.cycle);
+    const [sleepers, facts] = evidenceOf(stuck, circle.cycle);
     expect(sleepers).toHaveLength(HOLDERS);
     expect(facts.length).toBeLessThan(20 * HOLDERS);
-    expect(isConfirmed(view.words, sleepers, facts)).toBe(true);
+    expect(isConfirmed([view.words], sleepers, facts)).toBe(true);
     expect(deadlocks(arena).certain).toHaveLength(1);
   });
 });

@@ -142,7 +142,7 @@ function evidence(scene: Scene, parts: readonly Part[]): Evidence {
   const stuck = stuckIn(look);
   const circle = circlesIn(stuck).find(({ cycle }) => cycle.length === parts.length);
   if (circle === undefined) throw new Error(`${scene.model.name}: the library finds no such deadlock`);
-  const [sleepers, facts] = evidenceOf(look, stuck, circle.cycle);
+  const [sleepers, facts] = evidenceOf(stuck, circle.cycle);
   return { parts, sleepers, facts };
 }
 
