@@ -272,20 +272,36 @@ function suspectedIn(after: number, looks: readonly Look[]): Wait[][] {
     for (const one of walked) seen.add(one);
     const cycle = path.slice(path.findIndex((wait) => wait.who === who));
     if (path.every((wait) => wait.who !== who) || cycle.every(({ blocked }) => blocked)) continue;
-    found.push(cycle);
+    found.push(cycle.length === 1 ? ownWaits(waits.get(who) as Wait[], cycle) : cycle);
   }
   return found;
+}
+
+/** So many objects of a thread are told, each of which is the one for which the thread waits by a promise. */
+const MOST_OWN = 8;
+
+/**
+ * Returns the waits of a thread by promises for what the thread itself has: the tasks of one thread may wait for one
+ * another, each with one of these objects.
+ * @param found one of these waits.
+ */
+function ownWaits(waits: readonly Wait[], [found]: readonly Wait[]): Wait[] {
+  const { who } = found as Wait;
+  const others = waits.filter((wait) => wait !== found && !wait.blocked && wait.holders.includes(who));
+  const seen = new Set([(found as Wait).object]);
+  const first = others.filter(({ object }) => !seen.has(object) && seen.add(object));
+  return [found as Wait, ...first].slice(0, MOST_OWN);
 }
 
 /** Returns the waits of threads that block, and those of promises that have lasted for so long, in one arena. */
 function waitsIn(look: Look, after: number): Wait[] {
   const waits: Wait[] = [];
-  const whosOf = new Map<readonly Holder[], number[]>();
+  const numbersOf = new Map<readonly Holder[], number[]>();
   const add = (thread: number, object: number, how: Blocked['how'], blocked: boolean, waited: number): void => {
     const list = holdersOf(look, object, kindOf(look.view, object), how, blocked ? thread : 0);
     if (list === undefined) return;
-    const holders = whosOf.get(list) ?? list.filter((one) => look.threads.has(one.thread)).map((one) => one.who);
-    whosOf.set(list, holders);
+    const holders = numbersOf.get(list) ?? list.filter((one) => look.threads.has(one.thread)).map((one) => one.who);
+    numbersOf.set(list, holders);
     if (holders.length > 0) waits.push({ look, thread, who: look.whoOf(thread), object, holders, blocked, waited });
   };
   for (const thread of look.threads.values()) {

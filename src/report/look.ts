@@ -165,7 +165,7 @@ export class Look implements Elements {
   /** Which of the looks it is, if there are several. */
   index = 0;
   /** By the number of the thread in this arena: the number that it has in all looks. See `together`. */
-  #whos: ReadonlyMap<number, number> | undefined;
+  #numbers: ReadonlyMap<number, number> | undefined;
   #objects: readonly number[] | undefined;
   readonly #called = new Map<number, Called>();
 
@@ -206,13 +206,13 @@ export class Look implements Elements {
 
   /** Returns the number of a thread that is the same in all looks. */
   whoOf(thread: number): number {
-    return this.#whos?.get(thread) ?? this.index * (THREAD_MASK + 1) + thread;
+    return this.#numbers?.get(thread) ?? this.index * (THREAD_MASK + 1) + thread;
   }
 
   /** Gives a look its place among several, and the numbers of its threads. */
-  stand(index: number, whos: ReadonlyMap<number, number>): void {
+  stand(index: number, numbers: ReadonlyMap<number, number>): void {
     this.index = index;
-    this.#whos = whos;
+    this.#numbers = numbers;
   }
 }
 
@@ -223,13 +223,13 @@ export class Look implements Elements {
 export function together(looks: readonly Look[]): readonly Look[] {
   const known = new Map<number, number>();
   for (const [index, look] of looks.entries()) {
-    const whos = new Map<number, number>();
-    look.stand(index, whos);
+    const numbers = new Map<number, number>();
+    look.stand(index, numbers);
     for (const { thread, threadId } of look.threads.values()) {
       if (threadId === undefined) continue;
       const who = known.get(threadId) ?? index * (THREAD_MASK + 1) + thread;
       known.set(threadId, who);
-      whos.set(thread, who);
+      numbers.set(thread, who);
     }
   }
   return looks;
