@@ -1,6 +1,11 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** A HeldLock is a guard of a lock: it gives the lock back once. */
-import { asyncDispose, dispose, inspected } from './held-permits.js';
+import { asyncDispose, dispose, giveBack, inspected } from './held-permits.js';
+
+/** @internal The lock that a guard gives back. */
+export interface Lockable {
+  [giveBack](): void;
+}
 
 /**
  * A mutex that `hold`, `holdAsync` or `tryHold` has locked. The end of the `using` or `await using` scope, or `unlock`,
@@ -18,7 +23,7 @@ import { asyncDispose, dispose, inspected } from './held-permits.js';
  * ```
  */
 export class HeldLock implements Disposable, AsyncDisposable {
-  #mutex: { unlock(): void } | undefined;
+  #mutex: Lockable | undefined;
 
   /**
    * Whether an owner of the mutex has died, and this thread is the first that has locked the mutex since that death.
@@ -27,7 +32,7 @@ export class HeldLock implements Disposable, AsyncDisposable {
   readonly ownerDied: boolean;
 
   /** @internal */
-  protected constructor(mutex: { unlock(): void }, ownerDied: boolean) {
+  protected constructor(mutex: Lockable, ownerDied: boolean) {
     this.#mutex = mutex;
     this.ownerDied = ownerDied;
   }
@@ -45,12 +50,12 @@ export class HeldLock implements Disposable, AsyncDisposable {
   unlock(): void {
     const mutex = this.#mutex;
     this.#mutex = undefined;
-    mutex?.unlock();
+    mutex?.[giveBack]();
   }
 
   /** Returns, for example, `HeldLock(held)` or `HeldLock(unlocked)`. Never blocks, throws nothing. */
   toString(): string {
-    return `${this[Symbol.toStringTag]}(${this.held ? 'held' : 'unlocked'})`;
+    return `${this[Symbol.toStringTag]}(${this.#mutex ? 'held' : 'unlocked'})`;
   }
 
   /** `HeldLock`. */
@@ -65,14 +70,14 @@ export class HeldLock implements Disposable, AsyncDisposable {
 
   /** Ends a `using` scope: calls `unlock`. */
   [dispose](): void {
-    this.unlock();
+    HeldLock.prototype.unlock.call(this);
   }
 
   /** Ends an `await using` scope: calls `unlock`. */
   async [asyncDispose](): Promise<void> {
-    this.unlock();
+    HeldLock.prototype.unlock.call(this);
   }
 }
 
 /** @internal The constructor, which only the methods that hold call. */
-export const LockGuard = HeldLock as unknown as new (mutex: { unlock(): void }, ownerDied: boolean) => HeldLock;
+export const LockGuard = HeldLock as unknown as new (mutex: Lockable, ownerDied: boolean) => HeldLock;

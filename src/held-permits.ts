@@ -2,8 +2,8 @@
 /** HeldPermits is a guard of permits: it gives them back once. */
 import { checkInteger } from './errors.js';
 
-/** @internal */
-export const giveBack: unique symbol = Symbol();
+/** @internal A key of a keyed lock may be held for another copy of the library, so all copies have one symbol. */
+export const giveBack: unique symbol = Symbol.for('taketurns:giveBack');
 
 /** @internal The semaphore to which a guard gives its permits back. */
 export interface Releasable {
@@ -123,12 +123,12 @@ export class HeldPermits implements Disposable, AsyncDisposable {
 
   /** Ends a `using` scope: calls `release`. */
   [dispose](): void {
-    this.release();
+    HeldPermits.prototype.release.call(this);
   }
 
   /** Ends an `await using` scope: calls `release`. */
   async [asyncDispose](): Promise<void> {
-    this.release();
+    HeldPermits.prototype.release.call(this);
   }
 }
 

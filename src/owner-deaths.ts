@@ -2,7 +2,7 @@
  * What happens when an owner learns that earlier owners have died: the library calls the callback `onOwnerDied`.
  */
 
-import { reference, type SharedObject } from './shared-object.js';
+import { isOver, reference, type SharedObject } from './shared-object.js';
 
 /** A mutex or a semaphore, as far as this file needs it. */
 type Owned = SharedObject<'Mutex' | 'Semaphore'> & { readonly onOwnerDied: ((deaths: number) => void) | undefined };
@@ -32,7 +32,7 @@ export function tellOwnerDied(
     object.onOwnerDied?.(deaths);
   } catch (error) {
     // After dispose there is no next owner, and nothing to give back.
-    if (!object.disposed) {
+    if (!object[isOver]) {
       core.restoreOwnerDeaths(shared.address, deaths);
       const left = Math.min(permits, permits + notGranted() - before);
       try {

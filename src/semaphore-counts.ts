@@ -21,10 +21,15 @@ import { giveBack } from './held-permits.js';
 import type { WaitOptions } from './options.js';
 import { notAdmitted } from './runtime/cancellation.js';
 import { balanceOf } from './runtime/membership.js';
-import { back, close, disposedError, forget, named, reference, SharedObject } from './shared-object.js';
+import { back, close, disposedError, forget, isOver, named, reference, SharedObject } from './shared-object.js';
 import { type SemaphoreStats, semaphoreStats } from './stats.js';
 
 export const KIND = 'Semaphore';
+
+/** @internal */
+export const release = Symbol();
+/** @internal */
+export const available = Symbol();
 
 /** The counts of a semaphore that threads share. */
 export abstract class SemaphoreCounts extends SharedObject<typeof KIND> {
@@ -40,8 +45,13 @@ export abstract class SemaphoreCounts extends SharedObject<typeof KIND> {
 
   /** The number of permits that `tryAcquire` could take now. It is racy, and meant for diagnostics. */
   get available(): number {
+    return this[available];
+  }
+
+  /** @internal */
+  get [available](): number {
     const { away } = this.#shared;
-    if (!away || this.disposed) return this.#core.available(this.#at);
+    if (!away || this[isOver]) return this.#core.available(this.#at);
     return balanceOf(away);
   }
 
@@ -54,11 +64,11 @@ export abstract class SemaphoreCounts extends SharedObject<typeof KIND> {
   }
 
   /** @internal */
-  abstract release(permits?: number): void;
+  abstract [release](permits: number): void;
 
   /** @internal */
   [giveBack](permits: number): void {
-    this.release(permits);
+    this[release](permits);
     this.#shared.grants -= permits;
   }
 
@@ -78,7 +88,7 @@ export abstract class SemaphoreCounts extends SharedObject<typeof KIND> {
    * @example pool.add(2);
    */
   add(permits = 1): void {
-    checkPermits('add', permits, this.max);
+    checkPermits('add', permits, this.#max);
     this[back]();
     const core = this.#core;
     this.#shared.promises.planRest();
@@ -96,7 +106,7 @@ export abstract class SemaphoreCounts extends SharedObject<typeof KIND> {
    * @example console.log(pool.inspect().waiters);
    */
   inspect(): SemaphoreStats {
-    if (this.disposed) throw this[disposedError]();
+    if (this[isOver]) throw this[disposedError]();
     this[back]();
     return semaphoreStats(this.#core, this.#at);
   }
@@ -106,7 +116,7 @@ export abstract class SemaphoreCounts extends SharedObject<typeof KIND> {
    * racy, so it is meant for diagnostics. Never blocks, throws nothing.
    */
   override toString(): string {
-    return `Semaphore(${this[named](', ')}${this.disposed ? 'disposed' : `${this.available} available, ${this.waiting} waiting`})`;
+    return `Semaphore(${this[named](', ')}${this[isOver] ? 'disposed' : `${this[available]} available, ${this.#core.waiting(this.#at)} waiting`})`;
   }
 
   /** @internal */
@@ -136,7 +146,7 @@ export function permitsOf(permits: number | WaitOptions): number {
  * the last call returned.
  */
 export function usualAfter(semaphore: SemaphoreCounts, method: string, permits: number, usual: number): number {
-  if (permits <= semaphore.available || semaphore.disposed) return usual;
+  if (permits <= semaphore[available] || semaphore[isOver]) return usual;
   semaphore[back]();
   const { address, membership } = semaphore[reference];
   const { core } = membership;
@@ -154,8 +164,10 @@ export function usualAfter(semaphore: SemaphoreCounts, method: string, permits: 
 export function wanted(semaphore: SemaphoreCounts, permits: number): string {
   // If the arena has had more waiters at a time, the error does not count the waiters: thousands may be thrown at once.
   const MANY = 1024;
-  const waiting = semaphore[reference].membership.core.usedElements() > MANY ? '' : `, ${semaphore.waiting} waiting`;
-  return `${permits} permit${permits === 1 ? '' : 's'} ${semaphore[named](' ')}(${semaphore.available} available${waiting})`;
+  const { address, membership } = semaphore[reference];
+  const { core } = membership;
+  const waiting = core.usedElements() > MANY ? '' : `, ${core.waiting(address)} waiting`;
+  return `${permits} permit${permits === 1 ? '' : 's'} ${semaphore[named](' ')}(${semaphore[available]} available${waiting})`;
 }
 
 /** The error of a request that has left the queue, or has found no room in it. */
@@ -176,11 +188,11 @@ export function refused(
   answer: ANSWER_OVER_MAX | ANSWER_NOT_HELD,
   permits: number,
 ): RangeError {
-  const { membership, shared } = semaphore[reference];
+  const { address, membership, shared } = semaphore[reference];
   return new RangeError(
     `Semaphore.${method}: ${
       answer === ANSWER_OVER_MAX
-        ? `${permits} more would make more than ${semaphore.max} (its max) available; ${semaphore.available} are`
+        ? `${permits} more would make more than ${membership.core.maxOf(address)} (its max) available; ${semaphore[available]} are`
         : `this thread holds ${membership.core.held(shared.attachment)} permits of the robust semaphore, got ${permits}`
     }`,
   );

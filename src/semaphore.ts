@@ -37,12 +37,16 @@ import {
   notServed,
   permitsOf,
   refused,
+  release,
   SemaphoreCounts,
   usualAfter,
   wanted,
 } from './semaphore-counts.js';
 import { properties, type SemaphoreOptions } from './semaphore-options.js';
 import { back, disposedError, forget, reference } from './shared-object.js';
+
+/** @internal For a select. */
+export const acquireNow = Symbol();
 
 export type { SemaphoreOptions };
 
@@ -86,9 +90,10 @@ export class Semaphore extends SemaphoreCounts {
   readonly #robust = this.#countedBy !== 0;
   readonly #acquire = acquireOf(this.#core, this.#countedBy);
   readonly #acquireOne = this.#robust ? (at: number) => this.#acquire(at, 1) : this.#core.acquireOne;
-  readonly #release = releaseOf(this.#core, this.#countedBy, this.max);
+  readonly #max = this.#core.maxOf(this.#at);
+  readonly #release = releaseOf(this.#core, this.#countedBy, this.#max);
   readonly #releaseOne =
-    this.#robust || this.max !== LIMIT ? (at: number) => this.#release(at, 1) : this.#core.releaseOne;
+    this.#robust || this.#max !== LIMIT ? (at: number) => this.#release(at, 1) : this.#core.releaseOne;
   /** Whether the last acquire of a robust semaphore has learned of a death. */
   #ownerDied = false;
   /** A request for more permits than this number is worth a warning. */
@@ -116,7 +121,7 @@ export class Semaphore extends SemaphoreCounts {
       'semaphore',
     );
     // If a semaphore begins without permits, releases make its permits.
-    if (permits > 0 && this.max === LIMIT) this.#usual = permits;
+    if (permits > 0 && this.#max === LIMIT) this.#usual = permits;
   }
 
   /**
@@ -220,13 +225,13 @@ export class Semaphore extends SemaphoreCounts {
   #takeOwnerDeaths(permits: number): boolean {
     const deaths = this.#core.ownersDied(this.#at);
     // The callback may itself acquire and release, so the field is set after the callback has returned.
-    this.#ownerDied = deaths > 0 && tellOwnerDied(this, deaths, permits, this.release);
+    this.#ownerDied = deaths > 0 && tellOwnerDied(this, deaths, permits, this[release]);
     return this.#ownerDied;
   }
 
   #acquireFor(permits: number, timeout: number): void {
     // If permits are free, the clock need not be read.
-    if (this.tryAcquire(permits)) return;
+    if (this[acquireNow](permits)) return;
     if (timeout === 0) throw timedOut(wanted(this, permits), timeout);
     const left = countdown(timeout);
     // The request must be able to leave the queue.
@@ -244,7 +249,12 @@ export class Semaphore extends SemaphoreCounts {
    * @example if (pool.tryAcquire(2)) pool.release(2);
    */
   tryAcquire(permits = 1): boolean {
-    if (permits !== 1) checkPermits('tryAcquire', permits, this.max);
+    return this[acquireNow](permits);
+  }
+
+  /** @internal */
+  [acquireNow](permits: number): boolean {
+    if (permits !== 1) checkPermits('tryAcquire', permits, this.#max);
     const answer = this.#try(permits);
     if (answer === ADMITTED && this.#robust) this.#takeOwnerDeaths(permits);
     return answer === ADMITTED;
@@ -256,7 +266,7 @@ export class Semaphore extends SemaphoreCounts {
    */
   tryHold(permits = 1): HeldPermits | undefined {
     const guard = new PermitsGuard(this, permits, false);
-    return this.tryAcquire(permits) ? told(guard, this.#ownerDied) : undefined;
+    return this[acquireNow](permits) ? told(guard, this.#ownerDied) : undefined;
   }
 
   #try(permits: number): ADMITTED | REFUSED {
@@ -294,7 +304,7 @@ export class Semaphore extends SemaphoreCounts {
    * @example pool.reduce(3); // of 6 permits 3 are left, once the others have come back
    */
   reduce(permits = 1): void {
-    checkPermits('reduce', permits, this.max);
+    checkPermits('reduce', permits, this.#max);
     this[back]();
     if (this.#core.reduce(this.#at, permits) !== ADMITTED) throw this[disposedError]();
     if (this.#usual !== LIMIT) this.#usual = Math.max(this.#usual - permits, 0);
@@ -385,8 +395,19 @@ export class Semaphore extends SemaphoreCounts {
     }
   }
 
+  /** @internal Does what `release` does: the code is written twice, because a call more costs a guard a fifth. */
+  [release](permits: number): void {
+    const promises = this.#promises;
+    if (promises.first !== 0) promises.planRest();
+    if (permits !== 1) this.#releaseMany(permits);
+    else {
+      const answer = this.#releaseOne(this.#at);
+      if (answer !== 0) this.#finishRelease(answer, 1);
+    }
+  }
+
   #releaseMany(permits: number): void {
-    checkPermits('release', permits, this.max);
+    checkPermits('release', permits, this.#max);
     const answer = this.#release(this.#at, permits);
     if (answer !== ADMITTED) this.#finishRelease(answer, permits);
   }
@@ -395,7 +416,7 @@ export class Semaphore extends SemaphoreCounts {
     const answer = released < 0 ? released : this.#promises.finishRelease(this.#at, permits, released, this.#countedBy);
     if (answer > 0) return;
     if (answer === ANSWER_OVER_MAX || answer === ANSWER_NOT_HELD) throw refused(this, 'release', answer, permits);
-    if (this.#at === CLOSED_OBJECT && this[back]()) this.release(permits);
+    if (this.#at === CLOSED_OBJECT && this[back]()) this[release](permits);
   }
 
   /**
@@ -426,7 +447,7 @@ export class Semaphore extends SemaphoreCounts {
   hold(options: WaitOptions): HeldPermits;
   hold(permits: number | WaitOptions = 1, options?: WaitOptions): HeldPermits {
     const guard = new PermitsGuard(this, permitsOf(permits), false);
-    this.acquire(permits as number, options);
+    this.#acquireSo(permits, options);
     return told(guard, this.#ownerDied);
   }
 
@@ -436,7 +457,11 @@ export class Semaphore extends SemaphoreCounts {
    */
   holdAsync(permits?: number, options?: WaitOptions): Promise<HeldPermits>;
   holdAsync(options: WaitOptions): Promise<HeldPermits>;
-  async holdAsync(permits: number | WaitOptions = 1, options?: WaitOptions): Promise<HeldPermits> {
+  holdAsync(permits: number | WaitOptions = 1, options?: WaitOptions): Promise<HeldPermits> {
+    return this.#holdAsync(permits, options);
+  }
+
+  async #holdAsync(permits: number | WaitOptions, options: WaitOptions | undefined): Promise<HeldPermits> {
     await this.#queue(permits, options);
     const held = permitsOf(permits);
     return new PermitsGuard(this, held, this.#robust && this.#takeOwnerDeaths(held));
@@ -452,7 +477,11 @@ export class Semaphore extends SemaphoreCounts {
   runExclusive<T>(run: () => T | PromiseLike<T>, permits?: number, options?: WaitOptions): Promise<T>;
   runExclusive<T>(run: () => T | PromiseLike<T>, options: WaitOptions): Promise<T>;
   runExclusive<T>(run: () => T | PromiseLike<T>, permits: number | WaitOptions = 1, options?: WaitOptions): Promise<T> {
-    return runHolding(KIND, this.#shared, () => this.holdAsync(permits as number, options), run);
+    return this.#run(run, permits, options);
+  }
+
+  #run<T>(run: () => T | PromiseLike<T>, permits: number | WaitOptions, options: WaitOptions | undefined): Promise<T> {
+    return runHolding(KIND, this.#shared, () => this.#holdAsync(permits, options), run);
   }
 
   /**
@@ -480,9 +509,16 @@ export class Semaphore extends SemaphoreCounts {
     permits: number | WaitOptions = 1,
     options?: WaitOptions,
   ): (this: This, ...args: Arguments) => Promise<Awaited<T>> {
-    if (isOptions(permits, options)) return this.limit(run, 1, permits);
-    const get = limited(KIND, run, options, (call, wait) => this.runExclusive(call, permits, wait));
-    checkPermits('limit', permits, this.max);
+    return isOptions(permits, options) ? this.#limit(run, 1, permits) : this.#limit(run, permits, options);
+  }
+
+  #limit<This, Arguments extends unknown[], T>(
+    run: (this: This, ...args: Arguments) => T,
+    permits: number | WaitOptions,
+    options: WaitOptions | undefined,
+  ): (this: This, ...args: Arguments) => Promise<Awaited<T>> {
+    const get = limited(KIND, run, options, (call, wait) => this.#run(call, permits, wait));
+    checkPermits('limit', permits as number, this.#max);
     return get;
   }
 
@@ -495,7 +531,7 @@ export class Semaphore extends SemaphoreCounts {
 
   /** Checks the permits of a request that may wait. Warns once if it is likely to wait for ever. */
   #checkRequest(method: string, permits: number): void {
-    checkPermits(method, permits, this.max);
+    checkPermits(method, permits, this.#max);
     if (permits > this.#usual) this.#usual = usualAfter(this, method, permits, this.#usual);
   }
 }

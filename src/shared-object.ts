@@ -9,9 +9,13 @@ import type { Handle, Reference } from './reference.js';
 import { leaves, threadEnded } from './runtime/membership.js';
 import { closed } from './runtime/promises.js';
 
-// The hooks of the classes are symbols, so that a user's subclass cannot replace one by chance.
+// State is private, because users may freeze an object. The hooks of the classes are symbols, so that a user's subclass
+// cannot replace one by chance. For the same reason a class asks itself by private names and by hooks, and not by names
+// that users know, such as `disposed`. Only `using` calls `dispose`, and the console `toString`: a subclass may want both.
 /** @internal */
 export const reference = Symbol();
+/** @internal */
+export const isOver = Symbol();
 /** @internal */
 export const close = Symbol();
 /** @internal */
@@ -51,6 +55,11 @@ export abstract class SharedObject<K extends Kind> implements Disposable {
 
   /** Whether the shared object has been disposed of, as far as this object has noticed. */
   get disposed(): boolean {
+    return this[isOver];
+  }
+
+  /** @internal Whether the shared object has been disposed of, as far as this object has noticed. */
+  get [isOver](): boolean {
     // The end of a membership does not reach an object that has been evicted.
     return this.#hasLetGo || this.#reference.membership.isOver;
   }
@@ -60,7 +69,7 @@ export abstract class SharedObject<K extends Kind> implements Disposable {
    * @throws {DisposedError} if the object has been disposed of.
    */
   get handle(): Handle<K> {
-    if (this.disposed) throw this[disposedError]();
+    if (this[isOver]) throw this[disposedError]();
     return this[reference].handle(this.#kind);
   }
 
@@ -112,7 +121,7 @@ export abstract class SharedObject<K extends Kind> implements Disposable {
    */
   protected [back](): boolean {
     const { shared } = this.#reference;
-    if (!shared.away || this.disposed) return false;
+    if (!shared.away || this[isOver]) return false;
     this[forget](this.#reference.enter(this));
     shared.away = undefined;
     return true;

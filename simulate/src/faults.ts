@@ -88,7 +88,10 @@ const runtime: Record<string, Fault> = {
     what: 'promises of a phase that is over are counted as waiting',
     kinds: ['Event', 'Latch', 'WaitGroup'],
     patches: [
-      { find: 'this.sync.waitsEnd(this.attachment, Math.min(group.calls.size, most), howEnded(answer));', put: '' },
+      {
+        find: 'this[functions].waitsEnd(this[ownAttachment], Math.min(group.calls.size, most), howEnded(answer));',
+        put: '',
+      },
     ],
   },
   'barrier-goes-on': {
@@ -96,15 +99,15 @@ const runtime: Record<string, Fault> = {
     kinds: ['Barrier'],
     patches: [
       {
-        find: 'hasArrived && this.sync.breakPhase(this.at, phase) ? 2 : this.lastAnswer(phase)',
-        put: 'this.lastAnswer(phase)',
+        find: 'hasArrived && this[functions].breakPhase(this[address], phase) ? 2 : this[lastAnswer](phase)',
+        put: 'this[lastAnswer](phase)',
       },
     ],
   },
   'barrier-for-some': {
     what: 'a round that is broken is complete for those who learn of its end later',
     kinds: ['Barrier'],
-    patches: [{ find: 'this.sync.wasBroken(at, phase)', put: 'false' }],
+    patches: [{ find: 'this[functions].wasBroken(at, phase)', put: 'false' }],
   },
   'deaths-not-restored': {
     what: 'an `onOwnerDied` that throws has used up what the next owner should learn',
@@ -119,7 +122,7 @@ const runtime: Record<string, Fault> = {
   'action-breaks-nothing': {
     what: 'a barrier whose action throws is not broken',
     kinds: ['Barrier'],
-    patches: [{ find: 'this.sync.breakPhase(this.at, phase); throw error;', put: 'throw error;' }],
+    patches: [{ find: 'this[functions].breakPhase(this[address], phase); throw error;', put: 'throw error;' }],
   },
   'counter-keeps': {
     what: 'a wait of a CountingSemaphore that gives up keeps what has been handed on for it',
@@ -164,7 +167,7 @@ const runtime: Record<string, Fault> = {
   'capacitor-keeps': {
     what: 'a CapacitorLock whose inner lock is taken keeps the place at the capacitor',
     kinds: ['CapacitorLock'],
-    patches: [{ find: 'if (!got) capacitor.leave();', put: '' }],
+    patches: [{ find: 'if (!got) capacitor[leave]();', put: '' }],
   },
   'counter-wakes-nobody': {
     what: 'a signal of a CountingSemaphore does not wake those that it has made due',
@@ -205,8 +208,8 @@ const mended: Record<string, Fault> = {
     kinds: ['Channel'],
     patches: [
       {
-        find: 'return iterate(this.receivingEnd, () => this.receive());',
-        put: 'const ahead = []; return iterate(this.receivingEnd, () => { if (ahead.length === 0) ahead.push(...this.receiveMany(64)); return ahead.shift(); });',
+        find: 'return iterate(this[receivingEnd], () => Receivers.prototype.receive.call(this));',
+        put: 'const ahead = []; return iterate(this[receivingEnd], () => { if (ahead.length === 0) ahead.push(...this.receiveMany(64)); return ahead.shift(); });',
       },
     ],
   },
@@ -225,8 +228,8 @@ const mended: Record<string, Fault> = {
     kinds: ['Once', 'Event'],
     patches: [
       {
-        find: 'this.checkEnded(await this.sleepAsync(phase,',
-        put: 'this.checkEnded(await this.sleepAsync(this.phaseSeen,',
+        find: 'this[checkEnded](await this[sleepAsync](phase,',
+        put: 'this[checkEnded](await this[sleepAsync](this[phaseSeen],',
       },
     ],
   },

@@ -6,7 +6,18 @@ import { USUAL } from '../options.js';
 import { checkKind } from '../reference.js';
 import { closed } from '../runtime/promises.js';
 import { close } from '../shared-object.js';
-import { Capacitor, type CapacitorHandle, type CapacitorOptions, NAMES } from './capacitor.js';
+import {
+  Capacitor,
+  type CapacitorHandle,
+  type CapacitorOptions,
+  enter,
+  isClosed,
+  isDisposed,
+  isIdle,
+  leave,
+  mine,
+  NAMES,
+} from './capacitor.js';
 import { ClhLock } from './clh-lock.js';
 import { LifoLock } from './lifo-lock.js';
 import { heldAlready, type Lock, runLocked } from './lock.js';
@@ -70,6 +81,14 @@ class Found {
   }
 }
 
+// Symbols, as the hooks of a SharedObject.
+const around = Symbol();
+const platoons = Symbol();
+const share = Symbol();
+const limit = Symbol();
+const onlyContended = Symbol();
+const own = Symbol();
+
 const KIND = 'CapacitorLock';
 const BYPASS = 10;
 /** The locks of the library. Their handles say how to attach to them. */
@@ -103,17 +122,17 @@ const CLASSES: Readonly<Record<string, { from(handle: never): Lock }>> = {
 export class CapacitorLock implements Lock {
   // These fields are only declared, so that the constructor is the first to set them: see SharedObject.
   /** @internal */
-  declare private readonly inner: Lock;
+  declare private readonly [around]: Lock;
   /** @internal */
-  declare private readonly capacitor: Capacitor;
+  declare private readonly [platoons]: Capacitor;
   /** @internal */
-  declare private readonly fraction: number;
+  declare private readonly [share]: number;
   /** @internal A thread goes past the capacitor if it draws a number below this. */
-  declare private readonly limit: number;
+  declare private readonly [limit]: number;
   /** @internal */
-  declare private readonly whenContended: boolean;
+  declare private readonly [onlyContended]: boolean;
   /** @internal */
-  declare private readonly mine: Mine;
+  declare private readonly [own]: Mine;
 
   /**
    * @throws {TypeError} if `inner` is not a lock, or lacks a `tryLock` that is needed; if `whenContended` is true with
@@ -137,12 +156,12 @@ export class CapacitorLock implements Lock {
     if (whenContended && typeof inner.tryLock !== 'function')
       throw new TypeError(`${KIND}: whenContended needs an inner lock with a function tryLock`);
     if (whenContended && typeof options.semaphore === 'object') throw ownSemaphore(KIND);
-    this.inner = inner;
-    this.fraction = fraction;
-    this.limit = limitOf(fraction);
-    this.whenContended = whenContended;
-    this.capacitor = options instanceof Found ? options.capacitor : new Capacitor(bypass, partOf(options));
-    this.mine = this.capacitor.mine;
+    this[around] = inner;
+    this[share] = fraction;
+    this[limit] = limitOf(fraction);
+    this[onlyContended] = whenContended;
+    this[platoons] = options instanceof Found ? options.capacitor : new Capacitor(bypass, partOf(options));
+    this[own] = this[platoons][mine];
   }
 
   /**
@@ -170,19 +189,19 @@ export class CapacitorLock implements Lock {
    * @throws {DisposedError} if the lock has been disposed of.
    */
   get handle(): CapacitorLockHandle {
-    const { handle: inner } = this.inner as { readonly handle?: { readonly kind: string } };
+    const { handle: inner } = this[around] as { readonly handle?: { readonly kind: string } };
     return {
       kind: KIND,
-      capacitor: this.capacitor.handle,
+      capacitor: this[platoons].handle,
       inner,
-      fraction: this.fraction,
-      whenContended: this.whenContended,
+      fraction: this[share],
+      whenContended: this[onlyContended],
     };
   }
 
   /** The size of a platoon. */
   get bypass(): number {
-    return this.capacitor.bypass;
+    return this[platoons].bypass;
   }
 
   /**
@@ -193,25 +212,25 @@ export class CapacitorLock implements Lock {
    * @example lock.lock();
    */
   lock(): void {
-    if (this.mine.held !== NOT_HELD) throw heldAlready(`${KIND}.lock`);
-    if (this.whenContended && this.capacitor.isIdle && (this.inner as Required<Lock>).tryLock()) {
-      this.mine.held = PAST;
-    } else if (this.fraction > 0 && draw() < this.limit) {
-      if (this.capacitor.isClosed) throw this.#disposed();
-      this.inner.lock();
-      this.mine.held = PAST;
+    if (this[own].held !== NOT_HELD) throw heldAlready(`${KIND}.lock`);
+    if (this[onlyContended] && this[platoons][isIdle] && (this[around] as Required<Lock>).tryLock()) {
+      this[own].held = PAST;
+    } else if (this[share] > 0 && draw() < this[limit]) {
+      if (this[platoons][isClosed]) throw this.#disposed();
+      this[around].lock();
+      this[own].held = PAST;
     } else this.#through();
   }
 
   #through(): void {
-    if (this.capacitor.enter() !== ADMITTED) throw this.#disposed();
+    if (this[platoons][enter]() !== ADMITTED) throw this.#disposed();
     try {
-      this.inner.lock();
+      this[around].lock();
     } catch (error) {
-      this.capacitor.leave();
+      this[platoons][leave]();
       throw error;
     }
-    this.mine.held = ARRIVED;
+    this[own].held = ARRIVED;
   }
 
   /**
@@ -222,13 +241,13 @@ export class CapacitorLock implements Lock {
    * @example if (lock.tryLock()) lock.unlock();
    */
   tryLock(): boolean {
-    const capacitor = this.capacitor;
-    const inner = this.inner;
+    const capacitor = this[platoons];
+    const inner = this[around];
     if (typeof inner.tryLock !== 'function')
       throw new TypeError(`${KIND}.tryLock: the inner lock has no function tryLock`);
-    if (this.mine.held !== NOT_HELD) return false;
-    if (this.whenContended && capacitor.isIdle && inner.tryLock()) {
-      this.mine.held = PAST;
+    if (this[own].held !== NOT_HELD) return false;
+    if (this[onlyContended] && capacitor[isIdle] && inner.tryLock()) {
+      this[own].held = PAST;
       return true;
     }
     if (!capacitor.tryArrive()) return false;
@@ -236,9 +255,9 @@ export class CapacitorLock implements Lock {
     try {
       got = inner.tryLock();
     } finally {
-      if (!got) capacitor.leave();
+      if (!got) capacitor[leave]();
     }
-    if (got) this.mine.held = ARRIVED;
+    if (got) this[own].held = ARRIVED;
     return got;
   }
 
@@ -248,23 +267,23 @@ export class CapacitorLock implements Lock {
    * @example lock.unlock();
    */
   unlock(): void {
-    const { mine } = this;
-    if (mine.held === PAST) {
-      mine.held = NOT_HELD;
-      this.inner.unlock();
+    const thread = this[own];
+    if (thread.held === PAST) {
+      thread.held = NOT_HELD;
+      this[around].unlock();
     } else this.#leave();
   }
 
   #leave(): void {
-    if (this.mine.held === NOT_HELD) {
-      if (this.capacitor.isDisposed) return;
+    if (this[own].held === NOT_HELD) {
+      if (this[platoons][isDisposed]) return;
       throw new Error(`${KIND}.unlock: this thread does not hold the lock`);
     }
-    this.mine.held = NOT_HELD;
+    this[own].held = NOT_HELD;
     try {
-      this.inner.unlock();
+      this[around].unlock();
     } finally {
-      this.capacitor.leave();
+      this[platoons][leave]();
     }
   }
 
@@ -278,7 +297,7 @@ export class CapacitorLock implements Lock {
    * @example const answer = lock.run(() => 42);
    */
   run<T>(section: () => T): T {
-    return runLocked(KIND, this, section);
+    return runLocked(KIND, this, CapacitorLock.prototype, section);
   }
 
   /**
@@ -289,14 +308,14 @@ export class CapacitorLock implements Lock {
    * @example lock.dispose();
    */
   dispose(): void {
-    const capacitor = this.capacitor;
+    const capacitor = this[platoons];
     capacitor[close]();
-    if (this.mine.held !== NOT_HELD) this.unlock();
+    if (this[own].held !== NOT_HELD) CapacitorLock.prototype.unlock.call(this);
     capacitor.dispose();
   }
 
   #disposed(): DisposedError {
-    this.capacitor[closed]();
+    this[platoons][closed]();
     return new DisposedError(`the ${KIND} has been disposed of`);
   }
 }

@@ -82,6 +82,22 @@ class Found extends Parts {
   }
 }
 
+// The hooks of the class, as in SharedObject. A CapacitorLock calls them.
+/** @internal */
+export const enter = Symbol();
+/** @internal */
+export const leave = Symbol();
+/** @internal */
+export const isIdle = Symbol();
+/** @internal */
+export const isClosed = Symbol();
+/** @internal */
+export const isDisposed = Symbol();
+/** @internal */
+export const mine = Symbol();
+const platoons = Symbol();
+const only = Symbol();
+
 const KIND = 'Capacitor';
 /** @internal The names of its options, besides the usual ones. */
 export const NAMES = ['semaphore', 'lanes', 'random', 'threshold'];
@@ -116,17 +132,16 @@ const CLASSES: Readonly<Record<string, { from(handle: never): InnerSemaphore }>>
  * ```
  */
 export class Capacitor extends SharedObject<typeof KIND> {
-  /** The size of a platoon. */
-  readonly bypass: number;
   readonly #semaphore: InnerName | InnerSemaphore;
   readonly #lanes: readonly Reference[];
+  readonly #bypass: number;
   // These fields are only declared, so that the constructor is the first to set them: see SharedObject.
   /** @internal The capacitor. With lanes at random there is one capacitor for each lane. */
-  declare private readonly platoons: readonly Platoons[];
+  declare private readonly [platoons]: readonly Platoons[];
   /** @internal The same, if it is one. */
-  declare private readonly only: Platoons | undefined;
+  declare private readonly [only]: Platoons | undefined;
   /** @internal What this thread knows of its own calls. */
-  declare readonly mine: Mine;
+  declare readonly [mine]: Mine;
 
   /**
    * @param bypass the size of a platoon, 1 to 2,147,483,647: the bypass limit B of the paper.
@@ -140,12 +155,17 @@ export class Capacitor extends SharedObject<typeof KIND> {
     for (const lane of lanes) lane.hold(this);
     this.#semaphore = semaphore;
     this.#lanes = lanes;
-    this.platoons = random
+    this[platoons] = random
       ? lanes.map((lane) => new Platoons(lane, semaphore, []))
       : [new Platoons(own, semaphore, lanes)];
-    this.only = random ? undefined : this.platoons[0];
-    this.mine = mineOf(own);
-    this.bypass = own.membership.core.maxOf(own.address);
+    this[only] = random ? undefined : this[platoons][0];
+    this[mine] = mineOf(own);
+    this.#bypass = own.membership.core.maxOf(own.address);
+  }
+
+  /** The size of a platoon. */
+  get bypass(): number {
+    return this.#bypass;
   }
 
   /**
@@ -176,7 +196,7 @@ export class Capacitor extends SharedObject<typeof KIND> {
     return {
       ...super.handle,
       lanes: this.#lanes.map((lane) => lane.handle(KIND)),
-      random: this.only === undefined,
+      random: this[only] === undefined,
       semaphore: typeof semaphore === 'string' ? semaphore : (semaphore as { handle?: { kind: string } }).handle,
     };
   }
@@ -188,7 +208,7 @@ export class Capacitor extends SharedObject<typeof KIND> {
    * @example capacitor.arrive();
    */
   arrive(): void {
-    if (this.enter() !== ADMITTED) throw this[disposedError]();
+    if (this[enter]() !== ADMITTED) throw this[disposedError]();
   }
 
   /**
@@ -200,10 +220,10 @@ export class Capacitor extends SharedObject<typeof KIND> {
    */
   tryArrive(): boolean {
     const lane = this.#choose();
-    const answer = (this.platoons[lane] as Platoons).tryEnter();
+    const answer = (this[platoons][lane] as Platoons).tryEnter();
     if (answer === REFUSED) return false;
     if (answer !== ADMITTED) throw this[disposedError]();
-    if (this.only === undefined) this.mine.lanes.push(lane);
+    if (this[only] === undefined) this[mine].lanes.push(lane);
     return true;
   }
 
@@ -215,11 +235,11 @@ export class Capacitor extends SharedObject<typeof KIND> {
    * @example capacitor.depart();
    */
   depart(): void {
-    const only = this.only;
-    const inside = only === undefined ? this.mine.lanes.length > 0 : !only.isIdle;
-    if ((inside && this.leave()) || this.isDisposed) return;
+    const one = this[only];
+    const inside = one === undefined ? this[mine].lanes.length > 0 : !one.isIdle;
+    if ((inside && this[leave]()) || this[isDisposed]) return;
     throw new Error(
-      only === undefined
+      one === undefined
         ? `${KIND}.depart: this thread has departed as often as it has arrived`
         : `${KIND}.depart: every thread that has arrived has departed`,
     );
@@ -227,44 +247,44 @@ export class Capacitor extends SharedObject<typeof KIND> {
 
   /** @internal */
   override [close](): void {
-    if ((this.platoons[0] as Platoons).isForgotten) return;
-    for (const platoons of this.platoons) platoons.close();
+    if ((this[platoons][0] as Platoons).isForgotten) return;
+    for (const lane of this[platoons]) lane.close();
     // With lanes at random nobody waits on the words of the capacitor's own object.
-    if (this.only === undefined) {
+    if (this[only] === undefined) {
       const { membership, address } = this[reference];
       algorithmsOf(membership).closeObject(address);
     }
   }
 
   /** @internal Does what `arrive` does. Returns ADMITTED or ANSWER_CLOSED. */
-  enter(): number {
-    if (this.only !== undefined) return this.only.enter();
+  [enter](): number {
+    if (this[only] !== undefined) return this[only].enter();
     const lane = this.#choose();
-    const answer = (this.platoons[lane] as Platoons).enter();
-    if (answer === ADMITTED) this.mine.lanes.push(lane);
+    const answer = (this[platoons][lane] as Platoons).enter();
+    if (answer === ADMITTED) this[mine].lanes.push(lane);
     return answer;
   }
 
   /** @internal Does what `depart` does, for a thread that has arrived. Returns false if that cannot be. */
-  leave(): boolean {
-    if (this.only !== undefined) return this.only.leave();
-    const lane = this.mine.lanes.pop();
-    return lane === undefined ? false : (this.platoons[lane] as Platoons).leave();
+  [leave](): boolean {
+    if (this[only] !== undefined) return this[only].leave();
+    const lane = this[mine].lanes.pop();
+    return lane === undefined ? false : (this[platoons][lane] as Platoons).leave();
   }
 
   /** @internal Whether nobody is inside, and the capacitor has not been disposed of. */
-  get isIdle(): boolean {
-    return this.only === undefined ? this.platoons.every(({ isIdle }) => isIdle) : this.only.isIdle;
+  get [isIdle](): boolean {
+    return this[only] === undefined ? this[platoons].every(({ isIdle }) => isIdle) : this[only].isIdle;
   }
 
   /** @internal Whether the capacitor is closed for newcomers, as far as this thread sees without a call of the core. */
-  get isClosed(): boolean {
-    return (this.only ?? (this.platoons[0] as Platoons)).isClosed;
+  get [isClosed](): boolean {
+    return (this[only] ?? (this[platoons][0] as Platoons)).isClosed;
   }
 
   /** @internal Whether the capacitor has been disposed of. */
-  get isDisposed(): boolean {
-    return (this.only ?? (this.platoons[0] as Platoons)).isDisposed;
+  get [isDisposed](): boolean {
+    return (this[only] ?? (this[platoons][0] as Platoons)).isDisposed;
   }
 
   /**
@@ -276,7 +296,7 @@ export class Capacitor extends SharedObject<typeof KIND> {
 
   /** @internal */
   protected override [forget](): void {
-    for (const platoons of this.platoons) platoons.forget();
+    for (const lane of this[platoons]) lane.forget();
   }
 
   /** @internal */
@@ -287,7 +307,7 @@ export class Capacitor extends SharedObject<typeof KIND> {
 
   /** Returns the index of the lane to go to. */
   #choose(): number {
-    return Math.floor(Math.random() * this.platoons.length);
+    return Math.floor(Math.random() * this[platoons].length);
   }
 }
 

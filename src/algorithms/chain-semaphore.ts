@@ -6,7 +6,15 @@ import { given, type Handle, type Reference } from '../reference.js';
 import { MOST_POLLS } from '../runtime/numbers.js';
 import { close, disposedError } from '../shared-object.js';
 import { type HashedOptions, hashed } from './hash.js';
-import { ListingSemaphore, makeWithChains, type ThresholdOptions } from './listing.js';
+import {
+  algorithms,
+  checkPermits,
+  ListingSemaphore,
+  makeWithChains,
+  objectAt,
+  prepareFor,
+  type ThresholdOptions,
+} from './listing.js';
 import { checkProperties, find } from './objects.js';
 
 /** The options of a new `ChainSemaphore`. */
@@ -64,7 +72,7 @@ export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
       KIND,
       given(options, (options) => made(permits, options)),
     );
-    this.prepare();
+    prepareFor(this);
   }
 
   /**
@@ -85,7 +93,7 @@ export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
    * @example pool.acquire();
    */
   acquire(): void {
-    if (this.algorithms.chainAcquire(this.at) !== ADMITTED) throw this[disposedError]();
+    if (this[algorithms].chainAcquire(this[objectAt]) !== ADMITTED) throw this[disposedError]();
   }
 
   /**
@@ -96,8 +104,8 @@ export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
    * @example pool.release(2);
    */
   release(permits = 1): void {
-    if (permits !== 1) this.checkPermits(permits);
-    this.algorithms.chainRelease(this.at, permits);
+    if (permits !== 1) this[checkPermits](permits);
+    this[algorithms].chainRelease(this[objectAt], permits);
   }
 
   /**
@@ -105,12 +113,12 @@ export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
    * @example pool.releaseConservative();
    */
   releaseConservative(): void {
-    this.algorithms.chainReleaseConservative(this.at);
+    this[algorithms].chainReleaseConservative(this[objectAt]);
   }
 
   /** @internal */
   protected override [close](): void {
-    this.algorithms.chainDispose(this.at);
+    this[algorithms].chainDispose(this[objectAt]);
   }
 }
 

@@ -5,7 +5,15 @@ import { checkType } from '../errors.js';
 import { given, type Handle, type Reference } from '../reference.js';
 import { close, disposedError } from '../shared-object.js';
 import { type HashedOptions, hashed } from './hash.js';
-import { ListingSemaphore, makeWithChains, type ThresholdOptions } from './listing.js';
+import {
+  algorithms,
+  checkPermits,
+  ListingSemaphore,
+  makeWithChains,
+  objectAt,
+  prepareFor,
+  type ThresholdOptions,
+} from './listing.js';
 import { checkProperties, find } from './objects.js';
 
 /** The options of a new `ChannelSemaphore`. */
@@ -51,7 +59,7 @@ export class ChannelSemaphore extends ListingSemaphore<typeof KIND> {
       KIND,
       given(options, (options) => made(permits, options)),
     );
-    this.prepare();
+    prepareFor(this);
   }
 
   /**
@@ -72,7 +80,7 @@ export class ChannelSemaphore extends ListingSemaphore<typeof KIND> {
    * @example pool.acquire();
    */
   acquire(): void {
-    if (this.algorithms.channelAcquire(this.at) !== ADMITTED) throw this[disposedError]();
+    if (this[algorithms].channelAcquire(this[objectAt]) !== ADMITTED) throw this[disposedError]();
   }
 
   /**
@@ -83,8 +91,8 @@ export class ChannelSemaphore extends ListingSemaphore<typeof KIND> {
    * @example pool.release(2);
    */
   release(permits = 1): void {
-    if (permits !== 1) this.checkPermits(permits);
-    this.algorithms.channelRelease(this.at, permits);
+    if (permits !== 1) this[checkPermits](permits);
+    this[algorithms].channelRelease(this[objectAt], permits);
   }
 
   /**
@@ -92,12 +100,12 @@ export class ChannelSemaphore extends ListingSemaphore<typeof KIND> {
    * @example pool.releaseConservative();
    */
   releaseConservative(): void {
-    this.algorithms.channelReleaseConservative(this.at);
+    this[algorithms].channelReleaseConservative(this[objectAt]);
   }
 
   /** @internal */
   protected override [close](): void {
-    this.algorithms.channelDispose(this.at);
+    this[algorithms].channelDispose(this[objectAt]);
   }
 }
 

@@ -6,7 +6,7 @@ import { checkInteger, checkOptions, checkType } from '../errors.js';
 import { type PolicyOptions, USUAL } from '../options.js';
 import { given, type Handle, type Reference } from '../reference.js';
 import { close, disposedError } from '../shared-object.js';
-import { ListingObject, makeWithChains } from './listing.js';
+import { algorithms, ListingObject, makeWithChains, objectAt, prepareFor } from './listing.js';
 import { checkProperties, find } from './objects.js';
 
 /** The options of a new `EventCount`. */
@@ -50,7 +50,7 @@ export class EventCount extends ListingObject<typeof KIND> {
    */
   constructor(options: EventCountOptions = {}) {
     super(KIND, given(options, made));
-    this.prepare();
+    prepareFor(this);
   }
 
   /**
@@ -72,7 +72,7 @@ export class EventCount extends ListingObject<typeof KIND> {
    */
   advance(steps = 1): void {
     if (steps !== 1) checkInteger(`${KIND}.advance: steps`, steps, 1, LIMIT);
-    this.algorithms.eventAdvance(this.at, steps);
+    this[algorithms].eventAdvance(this[objectAt], steps);
   }
 
   /**
@@ -81,7 +81,7 @@ export class EventCount extends ListingObject<typeof KIND> {
    * @example if (count.read() < 5n) count.await(5n);
    */
   read(): bigint {
-    const count = this.algorithms.eventRead(this.at);
+    const count = this[algorithms].eventRead(this[objectAt]);
     if (count < 0n) throw this[disposedError]();
     return count;
   }
@@ -96,12 +96,12 @@ export class EventCount extends ListingObject<typeof KIND> {
   await(value: bigint): void {
     checkType(`${KIND}.await: value`, value, 'bigint', 'a bigint');
     if (value > LAST) throw new RangeError(`${KIND}.await: value must be at most 2n ** 62n, got ${value}n`);
-    if (this.algorithms.eventAwait(this.at, value < 0n ? 0n : value) !== ADMITTED) throw this[disposedError]();
+    if (this[algorithms].eventAwait(this[objectAt], value < 0n ? 0n : value) !== ADMITTED) throw this[disposedError]();
   }
 
   /** @internal */
   protected override [close](): void {
-    this.algorithms.eventDispose(this.at);
+    this[algorithms].eventDispose(this[objectAt]);
   }
 }
 

@@ -41,29 +41,33 @@ export interface ThresholdOptions {
   readonly farParks?: boolean;
 }
 
+// The hooks of the classes, as in SharedObject.
+/** @internal */
+export const algorithms = Symbol();
+/** @internal */
+export const objectAt = Symbol();
+/** @internal */
+export const checkPermits = Symbol();
+
 /** The base class of semaphores, event counts and sequencers. It keeps the address of the shared object. */
 export abstract class ListingObject<K extends Kind> extends SharedObject<K> {
-  // These fields are only declared, so that the constructor is the first to set them: see SharedObject.
   /** @internal */
-  declare protected readonly algorithms: Algorithms;
-  /** @internal The address of the shared object, or of the closed one after this object has released its reference. */
-  declare protected at: number;
+  protected readonly [algorithms]: Algorithms = algorithmsOf(this[reference].membership);
+  #at: number = this[reference].address;
 
   /** @internal */
-  protected constructor(kind: K, reference: Reference) {
-    super(kind, reference);
-    this.algorithms = algorithmsOf(reference.membership);
-    this.at = reference.address;
+  protected constructor(kind: K, given: Reference) {
+    super(kind, given);
   }
 
-  /** @internal Makes sure that the thread can wait on a chain. */
-  protected prepare(): void {
-    prepareFor(this);
+  /** @internal The address of the shared object, or of the closed one after this object has released its reference. */
+  protected get [objectAt](): number {
+    return this.#at;
   }
 
   /** @internal */
   protected override [forget](): void {
-    this.at = CLOSED_OBJECT;
+    this.#at = CLOSED_OBJECT;
   }
 }
 
@@ -81,11 +85,11 @@ export abstract class ListingSemaphore<K extends Kind> extends ListingObject<K> 
 
   /** The number of free permits now. The number may be out of date at once, and is meant for diagnostics. */
   get available(): number {
-    return this.#core.available(this.at);
+    return this.#core.available(this[objectAt]);
   }
 
   /** @internal */
-  protected checkPermits(permits: number): void {
+  protected [checkPermits](permits: number): void {
     checkInteger(`${this.#kind}.release: permits`, permits, 1, LIMIT);
   }
 }

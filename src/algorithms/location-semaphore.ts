@@ -5,7 +5,15 @@ import { given, type Handle, type Reference } from '../reference.js';
 import { close, disposedError } from '../shared-object.js';
 import { type HashedOptions, hashed } from './hash.js';
 import { checkAlternating } from './keys.js';
-import { ListingSemaphore, makeWithChains, type ThresholdOptions } from './listing.js';
+import {
+  algorithms,
+  checkPermits,
+  ListingSemaphore,
+  makeWithChains,
+  objectAt,
+  prepareFor,
+  type ThresholdOptions,
+} from './listing.js';
 import { checkProperties, find } from './objects.js';
 
 /** The options of a new `LocationSemaphore`. */
@@ -53,7 +61,7 @@ export class LocationSemaphore extends ListingSemaphore<typeof KIND> {
       KIND,
       given(options, (options) => made(permits, options)),
     );
-    this.prepare();
+    prepareFor(this);
   }
 
   /**
@@ -74,7 +82,7 @@ export class LocationSemaphore extends ListingSemaphore<typeof KIND> {
    * @example pool.acquire();
    */
   acquire(): void {
-    if (this.algorithms.locationAcquire(this.at) !== ADMITTED) throw this[disposedError]();
+    if (this[algorithms].locationAcquire(this[objectAt]) !== ADMITTED) throw this[disposedError]();
   }
 
   /**
@@ -85,8 +93,8 @@ export class LocationSemaphore extends ListingSemaphore<typeof KIND> {
    * @example pool.release(2);
    */
   release(permits = 1): void {
-    if (permits !== 1) this.checkPermits(permits);
-    this.algorithms.locationRelease(this.at, permits);
+    if (permits !== 1) this[checkPermits](permits);
+    this[algorithms].locationRelease(this[objectAt], permits);
   }
 
   /**
@@ -95,12 +103,12 @@ export class LocationSemaphore extends ListingSemaphore<typeof KIND> {
    * @example pool.releaseConservative();
    */
   releaseConservative(): void {
-    this.algorithms.locationReleaseConservative(this.at);
+    this[algorithms].locationReleaseConservative(this[objectAt]);
   }
 
   /** @internal */
   protected override [close](): void {
-    this.algorithms.locationDispose(this.at);
+    this[algorithms].locationDispose(this[objectAt]);
   }
 }
 

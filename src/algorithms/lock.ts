@@ -90,15 +90,16 @@ export function queueLock(
 /**
  * @internal
  * Takes a lock, calls a function, and gives the lock back whatever happens. Returns what the function returns.
+ * @param calls has the functions of the lock. A subclass of a user may have others.
  */
-export function runLocked<T>(kind: string, lock: Lock, section: () => T): T {
+export function runLocked<T, L extends Lock>(kind: string, lock: L, calls: Lock, section: () => T): T {
   checkType(`${kind}.run: section`, section, 'function', 'a function');
-  lock.lock();
+  calls.lock.call(lock);
   let result: T;
   try {
     result = section();
   } finally {
-    lock.unlock();
+    calls.unlock.call(lock);
   }
   if (typeof (result as { then?: unknown } | undefined | null)?.then === 'function') {
     // The error of the section must not end the process as an unhandled rejection.
@@ -182,7 +183,7 @@ export abstract class SharedLock<K extends Kind> extends SharedObject<K> impleme
    * @example const answer = lock.run(() => 42);
    */
   run<T>(section: () => T): T {
-    return runLocked(this.#kind, this, section);
+    return runLocked(this.#kind, this, SharedLock.prototype, section);
   }
 
   /**

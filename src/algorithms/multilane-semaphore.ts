@@ -4,7 +4,7 @@ import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT } from '../border/numbers.js';
 import type { Handle, Reference } from '../reference.js';
 import { close, detach, disposedError } from '../shared-object.js';
 import { awaitInLane, checkLanes, checkParts, closeParts, findParts, makeParts, Parts, releaseLanes } from './lanes.js';
-import { type ListingOptions, ListingSemaphore } from './listing.js';
+import { algorithms, checkPermits, type ListingOptions, ListingSemaphore, objectAt } from './listing.js';
 import { checkProperties } from './objects.js';
 
 /** The options of a new `MultilaneSemaphore`. */
@@ -42,7 +42,7 @@ const LANES = 8;
  * ```
  */
 export class MultilaneSemaphore extends ListingSemaphore<typeof KIND> {
-  readonly #acquire = this.algorithms.ticketAcquire;
+  readonly #acquire = this[algorithms].ticketAcquire;
   readonly #lanes: readonly Reference[];
 
   /**
@@ -86,11 +86,11 @@ export class MultilaneSemaphore extends ListingSemaphore<typeof KIND> {
    * @example pool.acquire();
    */
   acquire(): void {
-    if (this.#acquire(this.at) !== ADMITTED) this.#await();
+    if (this.#acquire(this[objectAt]) !== ADMITTED) this.#await();
   }
 
   #await(): void {
-    const answer = this.at === CLOSED_OBJECT ? ANSWER_CLOSED : awaitInLane(this.algorithms, this.#lanes);
+    const answer = this[objectAt] === CLOSED_OBJECT ? ANSWER_CLOSED : awaitInLane(this[algorithms], this.#lanes);
     if (answer !== ADMITTED) throw this[disposedError]();
   }
 
@@ -101,7 +101,7 @@ export class MultilaneSemaphore extends ListingSemaphore<typeof KIND> {
    * @example if (pool.tryAcquire()) pool.release();
    */
   tryAcquire(): boolean {
-    const answer = this.algorithms.takeIfDue(this.at);
+    const answer = this[algorithms].takeIfDue(this[objectAt]);
     if (answer === ANSWER_CLOSED) throw this[disposedError]();
     return answer === ADMITTED;
   }
@@ -114,13 +114,13 @@ export class MultilaneSemaphore extends ListingSemaphore<typeof KIND> {
    * @example pool.release();
    */
   release(permits = 1): void {
-    if (permits !== 1) this.checkPermits(permits);
-    if (this.at !== CLOSED_OBJECT) releaseLanes(this.algorithms, this.at, permits, this.#lanes);
+    if (permits !== 1) this[checkPermits](permits);
+    if (this[objectAt] !== CLOSED_OBJECT) releaseLanes(this[algorithms], this[objectAt], permits, this.#lanes);
   }
 
   /** @internal */
   protected override [close](): void {
-    closeParts(this.algorithms, this.at, this.#lanes);
+    closeParts(this[algorithms], this[objectAt], this.#lanes);
   }
 
   /** @internal */

@@ -4,7 +4,7 @@ import type { Arena } from '../arena.js';
 import { checkOptions } from '../errors.js';
 import { given, type Handle, type Reference } from '../reference.js';
 import { close } from '../shared-object.js';
-import { ListingObject } from './listing.js';
+import { algorithms, ListingObject, objectAt } from './listing.js';
 import { checkProperties, find, make } from './objects.js';
 
 /** The options of a new `Sequencer`. */
@@ -60,12 +60,12 @@ export class Sequencer extends ListingObject<typeof KIND> {
    * @example count.await(sequencer.ticket());
    */
   ticket(): bigint {
-    return this.algorithms.sequencerTicket(this.at);
+    return this[algorithms].sequencerTicket(this[objectAt]);
   }
 
   /** @internal */
   protected override [close](): void {
-    this.algorithms.sequencerDispose(this.at);
+    this[algorithms].sequencerDispose(this[objectAt]);
   }
 }
 

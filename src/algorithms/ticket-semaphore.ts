@@ -5,7 +5,7 @@ import { checkInteger } from '../errors.js';
 import type { Properties } from '../options.js';
 import { given, type Handle } from '../reference.js';
 import { close, disposedError } from '../shared-object.js';
-import { type ListingOptions, ListingSemaphore } from './listing.js';
+import { algorithms, checkPermits, type ListingOptions, ListingSemaphore, objectAt } from './listing.js';
 import { checkProperties, find, make } from './objects.js';
 
 /** The options of a new `TicketSemaphore`. */
@@ -42,9 +42,9 @@ const MOST_DELAY = 10_000;
  * ```
  */
 export class TicketSemaphore extends ListingSemaphore<typeof KIND> {
-  readonly #acquire = this.algorithms.ticketAcquire;
-  readonly #isDelayed = this.algorithms.ticketDelay(this.at) > 0;
-  readonly #release = this.algorithms.ticketRelease;
+  readonly #acquire = this[algorithms].ticketAcquire;
+  readonly #isDelayed = this[algorithms].ticketDelay(this[objectAt]) > 0;
+  readonly #release = this[algorithms].ticketRelease;
 
   /**
    * @param permits the number available at first, 0 to 2,147,483,647.
@@ -76,12 +76,12 @@ export class TicketSemaphore extends ListingSemaphore<typeof KIND> {
    * @example pool.acquire();
    */
   acquire(): void {
-    if (this.#acquire(this.at) !== 0) this.#await();
+    if (this.#acquire(this[objectAt]) !== 0) this.#await();
   }
 
   #await(): void {
-    const { ticketAwait, ticketAwaitDelayed } = this.algorithms;
-    const answer = this.#isDelayed ? ticketAwaitDelayed(this.at) : ticketAwait(this.at);
+    const { ticketAwait, ticketAwaitDelayed } = this[algorithms];
+    const answer = this.#isDelayed ? ticketAwaitDelayed(this[objectAt]) : ticketAwait(this[objectAt]);
     if (answer !== ADMITTED) throw this[disposedError]();
   }
 
@@ -92,17 +92,17 @@ export class TicketSemaphore extends ListingSemaphore<typeof KIND> {
    * @example pool.release(2);
    */
   release(permits = 1): void {
-    if (permits !== 1) this.checkPermits(permits);
-    if (this.#release(this.at, permits) !== 0) this.#post();
+    if (permits !== 1) this[checkPermits](permits);
+    if (this.#release(this[objectAt], permits) !== 0) this.#post();
   }
 
   #post(): void {
-    this.algorithms.ticketPost(this.at);
+    this[algorithms].ticketPost(this[objectAt]);
   }
 
   /** @internal */
   protected override [close](): void {
-    this.algorithms.ticketDispose(this.at);
+    this[algorithms].ticketDispose(this[objectAt]);
   }
 }
 

@@ -6,7 +6,7 @@ import type { Properties } from '../options.js';
 import { given, type Handle } from '../reference.js';
 import { close, disposedError } from '../shared-object.js';
 import { type HashedOptions, hashed } from './hash.js';
-import { ListingSemaphore, type ThresholdOptions } from './listing.js';
+import { algorithms, checkPermits, ListingSemaphore, objectAt, type ThresholdOptions } from './listing.js';
 import { checkProperties, find, make } from './objects.js';
 
 /** The options of a new `TwaSemaphore`. */
@@ -49,9 +49,9 @@ const DEFAULTS = { spin: 100, threshold: 1, names: ['hash', 'threshold', 'farPar
  * ```
  */
 export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
-  readonly #sequestered = this.algorithms.twaIsSequestered(this.at) !== 0;
-  readonly #acquire = this.#sequestered ? this.algorithms.twaAcquireSequestered : this.algorithms.twaAcquire;
-  readonly #release = this.#sequestered ? this.algorithms.twaReleaseConservative : this.algorithms.twaRelease;
+  readonly #sequestered = this[algorithms].twaIsSequestered(this[objectAt]) !== 0;
+  readonly #acquire = this.#sequestered ? this[algorithms].twaAcquireSequestered : this[algorithms].twaAcquire;
+  readonly #release = this.#sequestered ? this[algorithms].twaReleaseConservative : this[algorithms].twaRelease;
 
   /**
    * @param permits the number available at first, 0 to 2,147,483,647.
@@ -83,11 +83,11 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
    * @example pool.acquire();
    */
   acquire(): void {
-    if (this.#acquire(this.at) !== 0) this.#await();
+    if (this.#acquire(this[objectAt]) !== 0) this.#await();
   }
 
   #await(): void {
-    if (this.algorithms.twaAwait(this.at) !== ADMITTED) throw this[disposedError]();
+    if (this[algorithms].twaAwait(this[objectAt]) !== ADMITTED) throw this[disposedError]();
   }
 
   /**
@@ -99,12 +99,12 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
    * @example pool.release(2);
    */
   release(permits = 1): void {
-    if (permits !== 1) this.checkPermits(permits);
-    if (this.#release(this.at, permits) !== 0) this.#post();
+    if (permits !== 1) this[checkPermits](permits);
+    if (this.#release(this[objectAt], permits) !== 0) this.#post();
   }
 
   #post(): void {
-    this.algorithms.twaPost(this.at);
+    this[algorithms].twaPost(this[objectAt]);
   }
 
   /**
@@ -113,17 +113,17 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
    * @example pool.releaseConservative();
    */
   releaseConservative(): void {
-    this.algorithms.twaReleaseConservative(this.at, 1);
+    this[algorithms].twaReleaseConservative(this[objectAt], 1);
   }
 
   /** The number of free permits now. The number may be out of date at once, and is meant for diagnostics. */
   override get available(): number {
-    return this.#sequestered ? this.algorithms.twaAvailableSequestered(this.at) : super.available;
+    return this.#sequestered ? this[algorithms].twaAvailableSequestered(this[objectAt]) : super.available;
   }
 
   /** @internal */
   protected override [close](): void {
-    this.algorithms.twaDispose(this.at);
+    this[algorithms].twaDispose(this[objectAt]);
   }
 }
 

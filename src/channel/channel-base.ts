@@ -17,7 +17,7 @@ import { budget, PARKING, type ParkingOptions, type Properties, USUAL } from '..
 import { differing, type Handle, make, Reference } from '../reference.js';
 import { ADAPTIVE } from '../runtime/numbers.js';
 import { closed } from '../runtime/promises.js';
-import { close, detach, disposedError, forget, named, reference, SharedObject } from '../shared-object.js';
+import { close, detach, disposedError, forget, isOver, named, reference, SharedObject } from '../shared-object.js';
 import { type ConditionStats, conditionStats } from '../stats.js';
 import {
   type Codec,
@@ -112,24 +112,48 @@ export interface ChannelStats {
   readonly receivers: EndStats;
 }
 
+// The hooks of the classes, as in SharedObject.
+/** @internal */
+export const endsOf = Symbol();
+/** @internal */
+export const sendingEnd = Symbol();
+/** @internal */
+export const receivingEnd = Symbol();
+/** @internal */
+export const wireTo = Symbol();
+/** @internal */
+export const isNumber = Symbol();
+/** @internal */
+export const roomOf = Symbol();
+/** @internal */
+export const places = Symbol();
+/** @internal */
+export const keeper = Symbol();
+/** @internal */
+export const tellSender = Symbol();
+/** @internal */
+export const tellReceiver = Symbol();
+/** @internal */
+export const isClosed = Symbol();
+
 /** The ends of a channel, as one library object sees them. */
 export abstract class ChannelBase<T> extends SharedObject<typeof KIND> {
   /** @internal */
-  protected readonly ends: Endpoints;
+  protected readonly [endsOf]: Endpoints;
   /** @internal */
-  protected readonly sendingEnd: Endpoint;
+  protected readonly [sendingEnd]: Endpoint;
   /** @internal */
-  protected readonly receivingEnd: Endpoint;
+  protected readonly [receivingEnd]: Endpoint;
   /** @internal */
-  protected readonly wire: Wire<T>;
+  protected readonly [wireTo]: Wire<T>;
   /** @internal */
-  protected readonly isNumber: boolean;
+  protected readonly [isNumber]: boolean;
   /** @internal The bytes of a place, without its head. */
-  protected readonly room: number;
+  protected readonly [roomOf]: number;
   /** @internal */
-  protected readonly places: number;
+  protected readonly [places]: number;
   /** @internal Keeps this object while its promises wait. */
-  protected readonly keeper: { readonly channel: object; [closed](): void } = { channel: this, [closed]() {} };
+  protected readonly [keeper]: { readonly channel: object; [closed](): void } = { channel: this, [closed]() {} };
 
   /**
    * A callback for a thread that receives, if senders have died in the middle of a `send`. It gets the number of holes
@@ -157,47 +181,51 @@ export abstract class ChannelBase<T> extends SharedObject<typeof KIND> {
     super(KIND, isNew ? make(KIND, KIND_CHANNEL, properties(KIND, options), options.arena) : options, 'channel');
     const { address, membership } = this[reference];
     try {
-      this.ends = endpointsOf(this[reference], FORM, what, (words, m) => {
+      this[endsOf] = endpointsOf(this[reference], FORM, what, (words, m) => {
         words[(m + P_SENDERS) / 4] = (isNew ? options.senders : senders) ?? 0;
       });
       const hash = hashOf(chosen as Codec<never>);
-      if (this.ends.module.agree(address, hash) !== hash)
+      if (this[endsOf].module.agree(address, hash) !== hash)
         throw new TypeError(`${what}: the channel has another codec than ${JSON.stringify(chosen.name)}`);
     } catch (error) {
       this[closed]();
       throw error;
     }
-    this.sendingEnd = this.ends.sending;
-    this.receivingEnd = this.ends.receiving;
-    this.room = roomIn(this.sendingEnd.words.subarray(address / 4));
-    this.places = membership.core.initial(address);
-    this.wire = wireOf(chosen, this.ends.views, this.room, membership);
-    this.isNumber = this.wire.isNumber;
+    this[sendingEnd] = this[endsOf].sending;
+    this[receivingEnd] = this[endsOf].receiving;
+    this[roomOf] = roomIn(this[sendingEnd].words.subarray(address / 4));
+    this[places] = membership.core.initial(address);
+    this[wireTo] = wireOf(chosen, this[endsOf].views, this[roomOf], membership);
+    this[isNumber] = this[wireTo].isNumber;
   }
 
   /** As `handle` of every shared object. The channel of a handle lives until a thread disposes of it. */
   override get handle(): ChannelHandle {
     const given = super.handle;
-    this.ends.keep();
+    this[endsOf].keep();
     return given;
   }
 
   /** How many messages the channel holds at most. */
   get capacity(): number {
-    return this.places;
+    return this[places];
   }
 
   /** The bytes of the largest message. */
   get bytes(): number {
-    return this.room;
+    return this[roomOf];
   }
 
   /** How many messages are in the channel, ready to be received. It is racy, and meant for diagnostics. */
   get size(): number {
-    if (this.disposed) return 0;
-    const { words, at } = this.receivingEnd;
+    return this.#size;
+  }
+
+  get #size(): number {
+    if (this[isOver]) return 0;
+    const { words, at } = this[receivingEnd];
     const next = Atomics.load(words, (at + P_NEXT) / 4);
-    return Math.max((Atomics.load(words, (this.sendingEnd.at + P_DONE) / 4) - next) | 0, 0);
+    return Math.max((Atomics.load(words, (this[sendingEnd].at + P_DONE) / 4) - next) | 0, 0);
   }
 
   /**
@@ -205,14 +233,19 @@ export abstract class ChannelBase<T> extends SharedObject<typeof KIND> {
    * of the arena and is racy, so it is meant for diagnostics.
    */
   get waiting(): number {
-    const { core, at } = this.sendingEnd;
-    return core.waiting(at) + core.waiting(this.receivingEnd.at);
+    const { core, at } = this[sendingEnd];
+    return core.waiting(at) + core.waiting(this[receivingEnd].at);
   }
 
   /** Whether the channel is closed or disposed of. */
   get closed(): boolean {
-    const { core, words, at } = this.sendingEnd;
-    return this.disposed || core.isDisposed(at) !== 0 || Atomics.load(words, (at + P_NEXT) / 4 + 1) < 0;
+    return this[isClosed];
+  }
+
+  /** @internal */
+  get [isClosed](): boolean {
+    const { core, words, at } = this[sendingEnd];
+    return this[isOver] || core.isDisposed(at) !== 0 || Atomics.load(words, (at + P_NEXT) / 4 + 1) < 0;
   }
 
   /**
@@ -222,11 +255,11 @@ export abstract class ChannelBase<T> extends SharedObject<typeof KIND> {
    * @example channel.close();
    */
   close(): void {
-    if (this.disposed) return;
-    const { module } = this.ends;
-    this.sendingEnd.expectCut();
-    module.close(this.sendingEnd.at, this.receivingEnd.at);
-    this.receivingEnd.finishClose();
+    if (this[isOver]) return;
+    const { module } = this[endsOf];
+    this[sendingEnd].expectCut();
+    module.close(this[sendingEnd].at, this[receivingEnd].at);
+    this[receivingEnd].finishClose();
   }
 
   /**
@@ -236,16 +269,16 @@ export abstract class ChannelBase<T> extends SharedObject<typeof KIND> {
    * @example console.log(channel.inspect().receivers.waiting);
    */
   inspect(): ChannelStats {
-    if (this.disposed) throw this[disposedError]();
-    const { core, words, at: f } = this.sendingEnd;
-    const { at: m } = this.receivingEnd;
+    if (this[isOver]) throw this[disposedError]();
+    const { core, words, at: f } = this[sendingEnd];
+    const { at: m } = this[receivingEnd];
     const sum = (end: number): number =>
       (words[(end + P_TOLD) / 4] as number) + (words[(end + P_UNTOLD) / 4] as number);
     return {
-      capacity: this.places,
-      bytes: this.room,
-      size: this.size,
-      closed: this.closed,
+      capacity: this[places],
+      bytes: this[roomOf],
+      size: this.#size,
+      closed: this[isClosed],
       holes: sum(m),
       lost: sum(f),
       sendersLeft: Math.max(Atomics.load(words, (m + P_SENDERS) / 4), 0),
@@ -256,26 +289,26 @@ export abstract class ChannelBase<T> extends SharedObject<typeof KIND> {
 
   /** Returns, for example, `Channel("jobs", 3 of 256)`, for diagnostics. Never blocks, throws nothing. */
   override toString(): string {
-    const what = this.disposed ? 'disposed' : `${this.size} of ${this.places}${this.closed ? ', closed' : ''}`;
+    const what = this[isOver] ? 'disposed' : `${this.#size} of ${this[places]}${this[isClosed] ? ', closed' : ''}`;
     return `${KIND}(${this[named](', ')}${what})`;
   }
 
   /** @internal */
-  protected tellSender(): void {
-    if (this.onReceiverDied !== undefined) tell(this.sendingEnd, this.onReceiverDied);
+  protected [tellSender](): void {
+    if (this.onReceiverDied !== undefined) tell(this[sendingEnd], this.onReceiverDied);
   }
 
   /** @internal */
-  protected tellReceiver(): void {
-    if (this.onSenderDied !== undefined) tell(this.receivingEnd, this.onSenderDied);
+  protected [tellReceiver](): void {
+    if (this.onSenderDied !== undefined) tell(this[receivingEnd], this.onSenderDied);
   }
 
   /** @internal */
   protected override [close](): void {
-    const { core, at } = this.sendingEnd;
+    const { core, at } = this[sendingEnd];
     // If this thread dies midway, its reaper disposes of the other end.
     core.dispose(at);
-    core.dispose(this.receivingEnd.at);
+    core.dispose(this[receivingEnd].at);
   }
 
   /** @internal */
@@ -283,10 +316,10 @@ export abstract class ChannelBase<T> extends SharedObject<typeof KIND> {
 
   /** @internal */
   protected override [detach](): void {
-    this.ends?.closeAlike();
+    this[endsOf]?.closeAlike();
     super[detach]();
     // Other library objects of the thread may go on with the channel.
-    if (this.ends?.sending.shared.heldBy.size === 0) this.ends.letGo();
+    if (this[endsOf]?.sending.shared.heldBy.size === 0) this[endsOf].letGo();
   }
 }
 

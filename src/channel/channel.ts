@@ -6,14 +6,33 @@ import { countdown } from '../runtime/parking.js';
 import { DONE } from '../runtime/promises.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
 import { type Done, ENDED, type Work, workOf } from './case.js';
-import { type ChannelHandle, type ChannelOptions, KIND, NOTHING, properties } from './channel-base.js';
+import {
+  type ChannelHandle,
+  type ChannelOptions,
+  endsOf,
+  isClosed,
+  isNumber,
+  KIND,
+  keeper,
+  NOTHING,
+  places,
+  properties,
+  receivingEnd,
+  roomOf,
+  sendingEnd,
+  tellSender,
+  wireTo,
+} from './channel-base.js';
 import { ClosedError } from './closed-error.js';
 import { type Codec, checkCodec } from './codec.js';
 import { type Endpoint, isPlace } from './endpoint.js';
 import { unlessGone } from './endpoints.js';
 import { Place } from './place.js';
-import { Receivers } from './receivers.js';
+import { copyOut, Receivers, receivedOf } from './receivers.js';
 import { Sender } from './sender.js';
+
+/** @internal */
+export const putInto = Symbol();
 
 /**
  * A bounded queue of messages between threads: many senders, many receivers, each message to one of them. Senders wait
@@ -101,8 +120,8 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
    * @example channel.send(7, { timeout: 50 });
    */
   send(value: T, options?: WaitOptions): void {
-    const end = this.sendingEnd;
-    if (this.isNumber && options === undefined && typeof value === 'number' && end.isIdle) {
+    const end = this[sendingEnd];
+    if (this[isNumber] && options === undefined && typeof value === 'number' && end.isIdle) {
       end.expectCut();
       end.f64[end.word] = value;
       const answer = end.module.sendWord(end.at, end.attachment);
@@ -114,23 +133,23 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
   #sentNumber(value: T, answer: number): void {
     if (answer === REFUSED || answer === ANSWER_CLOSED || answer === CUT_SHORT) this.#sendSo(value, undefined);
     else {
-      this.sendingEnd.passed(answer);
-      this.tellSender();
+      this[sendingEnd].passed(answer);
+      this[tellSender]();
     }
   }
 
   #sendSo(value: T, options: WaitOptions | undefined): void {
     const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.send`, options);
-    const encoded = this.wire.encode(value);
+    const encoded = this[wireTo].encode(value);
     const end = this.#free('send');
     const answer = end.tryClaim(1);
     if (answer === REFUSED) {
       // Other code may run in the wait, such as that of a signal.
-      const kept = this.wire.keep(encoded);
-      this.put(end.wait(1, timeout), kept);
-    } else if (isPlace(answer)) this.put(answer, encoded);
+      const kept = this[wireTo].keep(encoded);
+      this[putInto](end.wait(1, timeout), kept);
+    } else if (isPlace(answer)) this[putInto](answer, encoded);
     else throw end.closedError();
-    this.tellSender();
+    this[tellSender]();
   }
 
   /**
@@ -140,13 +159,13 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
    * @example if (!channel.trySend(7)) console.log('full');
    */
   trySend(value: T): boolean {
-    const encoded = this.wire.encode(value);
+    const encoded = this[wireTo].encode(value);
     const end = this.#free('trySend');
     const answer = end.tryClaim(1);
     if (answer === REFUSED) return false;
     if (!isPlace(answer)) throw end.closedError();
-    this.put(answer, encoded);
-    this.tellSender();
+    this[putInto](answer, encoded);
+    this[tellSender]();
     return true;
   }
 
@@ -160,24 +179,24 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
     try {
       const timeout = checkWaitOptions(`${KIND}.sendAsync`, options);
       checkWaitAsync();
-      const encoded = this.wire.encode(value);
-      const end = this.sendingEnd;
+      const encoded = this[wireTo].encode(value);
+      const end = this[sendingEnd];
       const answer = end.isFree ? end.tryClaim(1) : REFUSED;
       if (isPlace(answer)) {
-        this.put(answer, encoded);
-        this.tellSender();
+        this[putInto](answer, encoded);
+        this[tellSender]();
         return DONE;
       }
       if (answer === ANSWER_CLOSED) throw end.closedError();
-      const kept = this.wire.keep(encoded);
+      const kept = this[wireTo].keep(encoded);
       const put = (place: number): void => {
-        this.put(place, kept);
-        if (this.onReceiverDied !== undefined) Promise.resolve().then(() => this.tellSender());
+        this[putInto](place, kept);
+        if (this.onReceiverDied !== undefined) Promise.resolve().then(() => this[tellSender]());
       };
       const again = (): void => {
         throw new Error(`${KIND}.sendAsync: an exception has cut the sending short: the message may have been sent`);
       };
-      return end.claimAsync(this.keeper, timeout, countdown(timeout), options.signal, put, again);
+      return end.claimAsync(this[keeper], timeout, countdown(timeout), options.signal, put, again);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -196,20 +215,20 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
     const timeout = options === undefined ? Infinity : checkWaitOptions(what, options);
     if (!Array.isArray(values)) throw bad('', `${what}: values`, 'an array', values);
     // Before the copy: an array may be longer than the memory.
-    if (values.length > this.places)
-      throw new RangeError(`${what}: values must be at most ${this.places} (the capacity), got ${values.length}`);
+    if (values.length > this[places])
+      throw new RangeError(`${what}: values must be at most ${this[places]} (the capacity), got ${values.length}`);
     // The code of the codec may change the array.
     const all = Array.from({ length: values.length }, (_, i) => values[i] as T);
-    const encoded = all.map((value) => this.wire.keep(this.wire.encode(value)));
+    const encoded = all.map((value) => this[wireTo].keep(this[wireTo].encode(value)));
     const end = this.#free('sendMany');
     if (encoded.length === 0) return;
     let place = end.wait(encoded.length, timeout);
     for (const one of encoded) {
-      end.setLength(place, this.wire.put(place, one));
+      end.setLength(place, this[wireTo].put(place, one));
       place = end.after(place);
     }
     end.pass();
-    this.tellSender();
+    this[tellSender]();
   }
 
   /**
@@ -224,7 +243,7 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
     const answer = end.tryClaim(1);
     if (answer === ANSWER_CLOSED) throw end.closedError();
     const place = isPlace(answer) ? answer : end.wait(1, timeout);
-    return new Place(this, this.ends, place, this.room);
+    return new Place(this, this[endsOf], place, this[roomOf]);
   }
 
   /**
@@ -237,14 +256,13 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
    * @example using sender = channel.sender(); // leaves at the end of the scope
    */
   sender(): Sender {
-    const { closed: isClosed, ends, sendingEnd } = this;
-    if (isClosed) throw sendingEnd.closedError();
-    return new Sender(this, ends);
+    if (this[isClosed]) throw this[sendingEnd].closedError();
+    return new Sender(this, this[endsOf]);
   }
 
   /** Returns the sending end, at which the thread may claim. */
   #free(method: string): Endpoint {
-    const end = this.sendingEnd;
+    const end = this[sendingEnd];
     if (!end.isOut) return end;
     throw new TypeError(
       `${KIND}.${method}: this thread has reserved a place of the channel: commit or dispose of it first`,
@@ -252,32 +270,32 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
   }
 
   /** @internal Writes a message to a place that the thread has claimed alone, and passes it on. */
-  protected put(place: number, encoded: unknown): void {
-    const end = this.sendingEnd;
-    end.setLength(place, this.wire.put(place, encoded));
+  protected [putInto](place: number, encoded: unknown): void {
+    const end = this[sendingEnd];
+    end.setLength(place, this[wireTo].put(place, encoded));
     end.pass();
   }
 
   /** @internal A case of a select: to send this value, or to receive. */
   [workOf](sent: { readonly value: T } | undefined): Work<T> {
-    const end = sent === undefined ? this.receivingEnd : this.sendingEnd;
+    const end = sent === undefined ? this[receivingEnd] : this[sendingEnd];
     const { membership, shared, at, attachment } = end;
-    const encoded = sent && this.wire.keep(this.wire.encode(sent.value));
+    const encoded = sent && this[wireTo].keep(this[wireTo].encode(sent.value));
     const received = (got: unknown): Done<T> | undefined => {
       if (got === NOTHING) return undefined;
       end.inTransit++;
       const read = (): T => {
         end.inTransit--;
-        return this.received(got);
+        return this[receivedOf](got);
       };
       return { read, closed: false };
     };
     const put = (place: number): Done<T> => {
-      this.put(place, encoded);
-      return { read: () => this.tellSender(), closed: false } as Done<never>;
+      this[putInto](place, encoded);
+      return { read: () => this[tellSender](), closed: false } as Done<never>;
     };
     const take = (place: number): Done<T> | undefined =>
-      sent === undefined ? received(this.copyOut(place)) : put(place);
+      sent === undefined ? received(this[copyOut](place)) : put(place);
     const ended = (error: Error): Done<T> => {
       if (sent !== undefined || !(error instanceof ClosedError)) throw error;
       return ENDED;

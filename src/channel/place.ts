@@ -27,8 +27,7 @@ import type { Endpoints } from './endpoints.js';
  * ```
  */
 export class Place implements Disposable {
-  /** The bytes of the place. They hold what an earlier message has left there. Do not use them after `commit`. */
-  readonly bytes: Uint8Array;
+  readonly #bytes: Uint8Array;
   readonly #ends: Endpoints;
   readonly #at: number;
   #isOver = false;
@@ -37,8 +36,13 @@ export class Place implements Disposable {
   constructor(channel: object, ends: Endpoints, at: number, room: number) {
     this.#ends = ends;
     this.#at = at;
-    this.bytes = viewOf(ends, at, room);
+    this.#bytes = viewOf(ends, at, room);
     ends.sending.inUse = channel;
+  }
+
+  /** The bytes of the place. They hold what an earlier message has left there. Do not use them after `commit`. */
+  get bytes(): Uint8Array {
+    return this.#bytes;
   }
 
   /**
@@ -50,7 +54,7 @@ export class Place implements Disposable {
    * @example place.commit(100);
    */
   commit(length: number): void {
-    checkInteger('Place.commit: length', length, 0, this.bytes.length);
+    checkInteger('Place.commit: length', length, 0, this.#bytes.length);
     if (this.#isOver) throw new Error('Place.commit: the place has been committed, or its scope has ended');
     this.#end(length);
   }

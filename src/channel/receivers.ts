@@ -3,7 +3,17 @@ import { checkInteger } from '../errors.js';
 import { checkWaitOptions, type WaitOptions } from '../options.js';
 import { countdown } from '../runtime/parking.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
-import { ChannelBase, KIND, NOTHING } from './channel-base.js';
+import {
+  ChannelBase,
+  endsOf,
+  isNumber,
+  KIND,
+  keeper,
+  NOTHING,
+  receivingEnd,
+  tellReceiver,
+  wireTo,
+} from './channel-base.js';
 import { isPlace } from './endpoint.js';
 import { iterate, iterateAsync } from './iterating.js';
 import { Message } from './place.js';
@@ -24,6 +34,11 @@ export interface Received<T> {
 /** What `batches` returns: `for` and `for await` go through the batches. */
 export type Batches<T> = Iterable<T[]> & AsyncIterable<T[]>;
 
+/** @internal */
+export const copyOut = Symbol();
+/** @internal */
+export const receivedOf = Symbol();
+
 /** A channel, as receivers see it. */
 export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>, AsyncIterable<T> {
   /**
@@ -41,8 +56,8 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
    * @example const value = channel.receive({ timeout: 50 });
    */
   receive(options?: WaitOptions): T {
-    const end = this.receivingEnd;
-    if (this.isNumber && options === undefined && end.isIdle) {
+    const end = this[receivingEnd];
+    if (this[isNumber] && options === undefined && end.isIdle) {
       end.expectCut();
       const answer = end.module.takeWord(end.at, end.attachment);
       const value = end.f64[end.word];
@@ -51,8 +66,8 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
     if (options === undefined && !end.isOut) {
       const place = end.tryClaim(1);
       if (isPlace(place)) {
-        const got = this.copyOut(place);
-        if (got !== NOTHING) return this.received(got);
+        const got = this[copyOut](place);
+        if (got !== NOTHING) return this[receivedOf](got);
       }
     }
     return this.#receiveSo(options);
@@ -62,11 +77,11 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
     if (answer === REFUSED || answer === ANSWER_CLOSED || answer === CUT_SHORT) return this.#receiveSo(undefined);
     const isHole = answer >= HOLE_MORE;
     const passed = isHole ? answer - HOLE_MORE : answer;
-    if (passed !== ADMITTED) this.receivingEnd.passed(passed);
+    if (passed !== ADMITTED) this[receivingEnd].passed(passed);
     // Thousands of holes may follow each other, so this is no call of `receive`.
     if (isHole) return this.#receiveSo(undefined);
-    this.tellReceiver();
-    this.receivingEnd.handed(1);
+    this[tellReceiver]();
+    this[receivingEnd].handed(1);
     return value as T;
   }
 
@@ -74,9 +89,9 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
     const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.receive`, options);
     const left = countdown(timeout);
     while (true) {
-      const place = this.#claim('receive', 1) ?? this.receivingEnd.wait(1, timeout, left);
-      const got = this.copyOut(place);
-      if (got !== NOTHING) return this.received(got);
+      const place = this.#claim('receive', 1) ?? this[receivingEnd].wait(1, timeout, left);
+      const got = this[copyOut](place);
+      if (got !== NOTHING) return this[receivedOf](got);
     }
   }
 
@@ -90,8 +105,8 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
     while (true) {
       const place = this.#claim('tryReceive', 1);
       if (place === undefined) return undefined;
-      const got = this.copyOut(place);
-      if (got !== NOTHING) return { value: this.received(got) };
+      const got = this[copyOut](place);
+      if (got !== NOTHING) return { value: this[receivedOf](got) };
     }
   }
 
@@ -102,29 +117,33 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
    * A promise that is rejected has taken no message, unless the codec throws.
    * @example const value = await channel.receiveAsync({ signal });
    */
-  async receiveAsync(options: WaitOptions = {}): Promise<T> {
+  receiveAsync(options: WaitOptions = {}): Promise<T> {
+    return this.#receiveAsync(options);
+  }
+
+  async #receiveAsync(options: WaitOptions): Promise<T> {
     const timeout = checkWaitOptions(`${KIND}.receiveAsync`, options);
     checkWaitAsync();
     const left = countdown(timeout);
-    const end = this.receivingEnd;
+    const end = this[receivingEnd];
     while (true) {
       const place = end.isFree ? this.#claim('receiveAsync', 1) : undefined;
       if (place !== undefined) {
-        const got = this.copyOut(place);
-        if (got !== NOTHING) return this.received(got);
+        const got = this[copyOut](place);
+        if (got !== NOTHING) return this[receivedOf](got);
         continue;
       }
       const copy = (at: number): unknown => {
-        const got = this.copyOut(at);
+        const got = this[copyOut](at);
         if (got !== NOTHING) end.inTransit++;
         return got;
       };
       // If an exception has cut `copy` short, the promise waits for another message, as after a hole.
-      const got = await end.claimAsync(this.keeper, timeout, left, options.signal, copy, () => NOTHING);
+      const got = await end.claimAsync(this[keeper], timeout, left, options.signal, copy, () => NOTHING);
       if (got === NOTHING) continue;
       end.inTransit--;
       // Only now may code of the user run.
-      return this.received(got);
+      return this[receivedOf](got);
     }
   }
 
@@ -137,11 +156,15 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
    * @example const some = channel.receiveMany(100);
    */
   receiveMany(most: number, options?: WaitOptions): T[] {
+    return this.#receiveMany(most, options);
+  }
+
+  #receiveMany(most: number, options: WaitOptions | undefined): T[] {
     const timeout = checkMany('receiveMany', most, options);
     const left = countdown(timeout);
     const all: unknown[] = [];
     while (all.length === 0)
-      this.#copyAll(this.#claim('receiveMany', most) ?? this.receivingEnd.wait(1, timeout, left), all);
+      this.#copyAll(this.#claim('receiveMany', most) ?? this[receivingEnd].wait(1, timeout, left), all);
     this.#fill(most, all);
     return this.#receivedAll(all);
   }
@@ -153,12 +176,16 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
    * aborted. A promise that is rejected has taken no message, unless the codec throws.
    * @example const some = await channel.receiveManyAsync(100, { signal });
    */
-  async receiveManyAsync(most: number, options: WaitOptions = {}): Promise<T[]> {
+  receiveManyAsync(most: number, options: WaitOptions = {}): Promise<T[]> {
+    return this.#receiveManyAsync(most, options);
+  }
+
+  async #receiveManyAsync(most: number, options: WaitOptions): Promise<T[]> {
     const timeout = checkMany('receiveManyAsync', most, options);
     checkWaitAsync();
     const left = countdown(timeout);
     const all: unknown[] = [];
-    const end = this.receivingEnd;
+    const end = this[receivingEnd];
     while (all.length === 0) {
       const place = end.isFree ? this.#claim('receiveManyAsync', most) : undefined;
       const copy = (at: number): void => {
@@ -173,7 +200,7 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
         copy(at);
         end.inTransit += all.length;
       };
-      await end.claimAsync(this.keeper, timeout, left, options.signal, copyLater, () => {
+      await end.claimAsync(this[keeper], timeout, left, options.signal, copyLater, () => {
         all.length = 0;
       });
       end.inTransit -= all.length;
@@ -183,7 +210,7 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
 
   /** Copies what is there and nobody waits for, until there are `most`. */
   #fill(most: number, all: unknown[]): void {
-    const end = this.receivingEnd;
+    const end = this[receivingEnd];
     while (all.length < most) {
       // Promises of this thread that were granted before come first. If they cannot have their places now, they wait.
       if (end.settle() || end.hasGranted) return;
@@ -195,11 +222,11 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
 
   /** Copies the messages out of the places that the thread has just claimed, from this one on, and passes the places on. */
   #copyAll(first: number, all: unknown[]): void {
-    const end = this.receivingEnd;
+    const end = this[receivingEnd];
     let place = first;
     for (let n = end.count; n > 0; n--) {
       const length = end.lengthOf(place);
-      if (length >= 0) all.push(this.wire.get(place, length));
+      if (length >= 0) all.push(this[wireTo].get(place, length));
       place = end.after(place);
     }
     end.pass(1);
@@ -208,11 +235,11 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
   /** Only now may code of the user run: the thread has given all places back. */
   #receivedAll(all: readonly unknown[]): T[] {
     try {
-      const values = all.map((got) => this.wire.decode(got));
-      this.tellReceiver();
+      const values = all.map((got) => this[wireTo].decode(got));
+      this[tellReceiver]();
       return values;
     } finally {
-      this.receivingEnd.handed(all.length);
+      this[receivingEnd].handed(all.length);
     }
   }
 
@@ -223,7 +250,7 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
    * @throws what `receive` throws, but no ClosedError.
    */
   [Symbol.iterator](): IterableIterator<T> {
-    return iterate(this.receivingEnd, () => this.receive());
+    return iterate(this[receivingEnd], () => Receivers.prototype.receive.call(this) as T);
   }
 
   /**
@@ -231,7 +258,7 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
    * reject as those of `receiveAsync` do, but not with ClosedError. Throws nothing.
    */
   [Symbol.asyncIterator](): AsyncIterableIterator<T> {
-    return iterateAsync(this.receivingEnd, () => this.receiveAsync());
+    return iterateAsync(this[receivingEnd], () => this.#receiveAsync({}));
   }
 
   /**
@@ -246,18 +273,18 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
    */
   batches(most: number): Batches<T> {
     checkMost('batches', most);
-    const end = this.receivingEnd;
+    const end = this[receivingEnd];
     return {
       [Symbol.iterator]: () => {
         let last = 0;
         return iterate(end, () => {
           if (last > 1 && last < most) end.core.spend(REST);
-          const batch = this.receiveMany(most);
+          const batch = this.#receiveMany(most, undefined);
           last = batch.length;
           return batch;
         });
       },
-      [Symbol.asyncIterator]: () => iterateAsync(end, () => this.receiveManyAsync(most)),
+      [Symbol.asyncIterator]: () => iterateAsync(end, () => this.#receiveManyAsync(most, {})),
     };
   }
 
@@ -270,18 +297,18 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
   take(options?: WaitOptions): Message {
     const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.take`, options);
     const left = countdown(timeout);
-    const end = this.receivingEnd;
+    const end = this[receivingEnd];
     while (true) {
       const place = this.#claim('take', 1) ?? end.wait(1, timeout, left);
       const length = end.lengthOf(place);
-      if (length >= 0) return new Message(this, this.ends, place, length);
+      if (length >= 0) return new Message(this, this[endsOf], place, length);
       end.pass();
     }
   }
 
   /** Claims up to `most` places if any can be had now. Returns the address of the first, or undefined. */
   #claim(method: string, most: number): number | undefined {
-    const end = this.receivingEnd;
+    const end = this[receivingEnd];
     if (end.isOut)
       throw new TypeError(`${KIND}.${method}: this thread has taken a message of the channel: dispose of it first`);
     const answer = end.tryClaim(most);
@@ -291,10 +318,10 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
   }
 
   /** @internal Copies a message out of the one place that the thread has claimed, and passes the place on. */
-  protected copyOut(place: number): unknown {
-    const end = this.receivingEnd;
+  protected [copyOut](place: number): unknown {
+    const end = this[receivingEnd];
     const length = end.lengthOf(place);
-    const got = length < 0 ? NOTHING : this.wire.get(place, length);
+    const got = length < 0 ? NOTHING : this[wireTo].get(place, length);
     end.pass(1);
     return got;
   }
@@ -303,13 +330,13 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
    * @internal Decodes a message, which may run code of the user. Until that is over, the message is unread, and counts as
    * lost if the thread dies. If the code throws, the program has heard of the message.
    */
-  protected received(got: unknown): T {
+  protected [receivedOf](got: unknown): T {
     try {
-      const value = this.wire.decode(got);
-      this.tellReceiver();
+      const value = this[wireTo].decode(got);
+      this[tellReceiver]();
       return value;
     } finally {
-      this.receivingEnd.handed(1);
+      this[receivingEnd].handed(1);
     }
   }
 }

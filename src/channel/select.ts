@@ -21,7 +21,9 @@ import { countdown, nanoseconds } from '../runtime/parking.js';
 import { closed, type Resolve, type Run } from '../runtime/promises.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
 import type { Semaphore } from '../semaphore.js';
-import { reference } from '../shared-object.js';
+import { acquireNow } from '../semaphore.js';
+import { release } from '../semaphore-counts.js';
+import { isOver, reference } from '../shared-object.js';
 import { type Case, changeOf, type Done, HAPPENED, selecting, type Work, workOf } from './case.js';
 import { caseMark } from './case-mark.js';
 import type { Channel } from './channel.js';
@@ -80,8 +82,9 @@ export function acquiring(semaphore: Semaphore, permits = 1): Case<never> {
   return {
     [selecting](): Work<never> {
       const { membership } = checkSemaphore(semaphore);
-      if (semaphore.robust) throw new TypeError('acquiring: a robust semaphore cannot be a case of a select');
-      checkInteger('acquiring: permits', permits, 1, semaphore.max);
+      if (semaphore[reference].shared.countedBy !== 0)
+        throw new TypeError('acquiring: a robust semaphore cannot be a case of a select');
+      checkInteger('acquiring: permits', permits, 1, membership.core.maxOf(semaphore[reference].address));
       return {
         membership,
         // An idle semaphore may get another place meanwhile.
@@ -94,7 +97,7 @@ export function acquiring(semaphore: Semaphore, permits = 1): Case<never> {
         permits,
         countedBy: 0,
         check() {},
-        try: () => (semaphore.tryAcquire(permits) ? HAPPENED : undefined),
+        try: () => (semaphore[acquireNow](permits) ? HAPPENED : undefined),
         take() {
           semaphore[reference].shared.grants += permits;
           return HAPPENED;
@@ -102,7 +105,7 @@ export function acquiring(semaphore: Semaphore, permits = 1): Case<never> {
         whenFree: (run) => run(),
         giveBack() {
           try {
-            semaphore.release(permits);
+            semaphore[release](permits);
           } catch {
             // Permits that others have added meanwhile leave no room for these.
           }
@@ -120,7 +123,7 @@ export function acquiring(semaphore: Semaphore, permits = 1): Case<never> {
 function checkSemaphore(semaphore: Semaphore): Reference {
   const found = (semaphore as Semaphore | null | undefined)?.[reference];
   const kind = found && new Int32Array(found.membership.memory.buffer)[(found.address + O_KIND) / 4];
-  if (kind === KIND_SEMAPHORE || (found && semaphore.disposed)) return found as Reference;
+  if (kind === KIND_SEMAPHORE || (found && semaphore[isOver])) return found as Reference;
   throw badType('acquiring: semaphore', 'a Semaphore', semaphore);
 }
 

@@ -2,6 +2,7 @@
 /** A guard that counts as one of the senders of a channel that closes itself. */
 import { P_SENDERS } from '../border/numbers.js';
 import { dispose } from '../held-permits.js';
+import { isClosed } from './channel-base.js';
 import type { Endpoints } from './endpoints.js';
 
 /**
@@ -23,17 +24,17 @@ import type { Endpoints } from './endpoints.js';
  * ```
  */
 export class Sender implements Disposable {
-  readonly #channel: { readonly closed: boolean };
+  readonly #channel: { readonly [isClosed]: boolean };
   readonly #ends: Endpoints;
 
   /** @internal */
-  constructor(channel: { readonly closed: boolean }, ends: Endpoints) {
+  constructor(channel: { readonly [isClosed]: boolean }, ends: Endpoints) {
     this.#channel = channel;
     this.#ends = ends;
     const { module, sending, receiving, senders } = ends;
     if (Atomics.load(receiving.words, (receiving.at + P_SENDERS) / 4) === 0) {
       // The last sender may have left just now.
-      if (channel.closed) throw sending.closedError();
+      if (channel[isClosed]) throw sending.closedError();
       throw new TypeError('Channel.sender: the channel was made without senders');
     }
     senders.add(this);
@@ -45,15 +46,19 @@ export class Sender implements Disposable {
    * @example sender.leave();
    */
   leave(): void {
+    this.#leave();
+  }
+
+  #leave(): void {
     const { module, sending, receiving, senders } = this.#ends;
     if (!senders.delete(this) || sending.isOver) return;
     sending.expectCut();
     module.leaveSenders(sending.at, sending.attachment);
-    if (this.#channel.closed) receiving.finishClose();
+    if (this.#channel[isClosed]) receiving.finishClose();
   }
 
   /** Ends a `using` scope: calls `leave`. */
   [dispose](): void {
-    this.leave();
+    this.#leave();
   }
 }

@@ -19,7 +19,7 @@ import { find, make, open, Reference } from '../reference.js';
 import { countdown } from '../runtime/parking.js';
 import { closed } from '../runtime/promises.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
-import { close, detach, disposedError, forget, named, reference, SharedObject } from '../shared-object.js';
+import { close, detach, disposedError, forget, isOver, named, reference, SharedObject } from '../shared-object.js';
 import { conditionStats } from '../stats.js';
 import { changeOf, type Done, ENDED, type Work } from './case.js';
 import { ClosedError, isClosedAt } from './closed-error.js';
@@ -164,6 +164,10 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
 
   /** The version of the newest value: how many values have been set. */
   get version(): number {
+    return this.#version;
+  }
+
+  get #version(): number {
     const { words, at } = this.#turn;
     const index = (at + P_NEXT) / 4;
     while (true) {
@@ -175,8 +179,12 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
 
   /** Whether the watch is closed or disposed of. */
   get closed(): boolean {
+    return this.#isClosed;
+  }
+
+  get #isClosed(): boolean {
     const { core, words, at } = this.#turn;
-    return this.disposed || core.isDisposed(at) !== 0 || Atomics.load(words, (at + P_NEXT) / 4 + 1) < 0;
+    return this[isOver] || core.isDisposed(at) !== 0 || Atomics.load(words, (at + P_NEXT) / 4 + 1) < 0;
   }
 
   /** The number of queued requests, of those who set a value and those who wait for one. It is meant for diagnostics. */
@@ -192,7 +200,7 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
    * @example const { level } = settings.get();
    */
   get(): T {
-    return this.read().value;
+    return this.#read().value;
   }
 
   /**
@@ -201,6 +209,10 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
    * @example const { value, version } = settings.read();
    */
   read(): Snapshot<T> {
+    return this.#read();
+  }
+
+  #read(): Snapshot<T> {
     this.#checkAlive();
     return this.#decoded(this.#copy());
   }
@@ -209,7 +221,7 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
   #copy(): Copied {
     const { at, module } = this.#turn;
     while (true) {
-      const { version } = this;
+      const version = this.#version;
       const place = this.#placeOf(version);
       const got = this.#wire.get(place, this.#turn.lengthOf(place));
       if (module.isWhole(at, version | 0) !== 0) return { got, version };
@@ -284,7 +296,7 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
    * @throws {DisposedError} if the watch has been or is being disposed of.
    * @example const { value, version } = settings.changed(seen, { timeout: 1000 });
    */
-  changed(since: number = this.version, options?: WaitOptions): Snapshot<T> {
+  changed(since: number = this.#version, options?: WaitOptions): Snapshot<T> {
     const what = `${KIND}.changed`;
     checkInteger(`${what}: since`, since, 0, Number.MAX_SAFE_INTEGER);
     return this.#changed(since, options === undefined ? Infinity : checkWaitOptions(what, options));
@@ -297,7 +309,7 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
       if (newer !== undefined) return this.#decoded(newer);
       this.#changes.checkWait(timeout, left);
       try {
-        this.#changes.queue(1, timeout, left, () => this.version > since);
+        this.#changes.queue(1, timeout, left, () => this.#version > since);
       } catch (error) {
         // The watch may have been set before it was closed.
         if (!isClosedAt(this.#changes, error)) throw error;
@@ -311,7 +323,7 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
    * @returns a promise. It rejects with the errors of `changed`, and with the reason of the signal when that is aborted.
    * @example const { value, version } = await settings.changedAsync(seen, { signal });
    */
-  async changedAsync(since: number = this.version, options: WaitOptions = {}): Promise<Snapshot<T>> {
+  async changedAsync(since: number = this.#version, options: WaitOptions = {}): Promise<Snapshot<T>> {
     const what = `${KIND}.changedAsync`;
     checkInteger(`${what}: since`, since, 0, Number.MAX_SAFE_INTEGER);
     const timeout = checkWaitOptions(what, options);
@@ -323,7 +335,7 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
     const left = countdown(timeout);
     // If another thread has set the watch meanwhile, it may not have seen this promise.
     const stands = (): void => {
-      if (this.version <= since) return;
+      if (this.#version <= since) return;
       this.#wake(this.#ends.module.tell(this.#changes.at));
       this.#changes.settle();
     };
@@ -372,7 +384,7 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
    * @example settings.close();
    */
   close(): void {
-    if (this.disposed) return;
+    if (this[isOver]) return;
     this.#ends.module.closeWatch(this.#turn.at);
     this.#changes.finishClose();
   }
@@ -388,9 +400,9 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
     const { core, at } = this.#turn;
     const { at: m } = this.#changes;
     return {
-      version: this.version,
+      version: this.#version,
       bytes: this.#room,
-      closed: this.closed,
+      closed: this.#isClosed,
       writersDied: core.deaths(at),
       writers: conditionStats(core, at, core.waiting(at)),
       watchers: conditionStats(core, m, core.waiting(m)),
@@ -399,7 +411,7 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
 
   /** Returns, for example, `Watch("settings", version 3)`, for diagnostics. Never blocks, throws nothing. */
   override toString(): string {
-    const what = this.disposed ? 'disposed' : `version ${this.version}${this.closed ? ', closed' : ''}`;
+    const what = this[isOver] ? 'disposed' : `version ${this.#version}${this.#isClosed ? ', closed' : ''}`;
     return `${KIND}(${this[named](', ')}${what})`;
   }
 
@@ -429,7 +441,7 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
       whenFree: (run) => run(),
       giveBack() {},
       closed: () => lookAfterWait() ?? ENDED,
-      isDue: () => this.version > since,
+      isDue: () => this.#version > since,
     };
   }
 
@@ -437,8 +449,8 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
   #newerThan(since: number): Copied | undefined {
     this.#checkAlive();
     // In this order: a closed watch gets no newer value.
-    const isClosed = this.closed;
-    if (this.version > since) return this.#copy();
+    const isClosed = this.#isClosed;
+    if (this.#version > since) return this.#copy();
     if (isClosed) throw this.#changes.closedError();
     this.#changes.module.settleUp(this.#changes.at);
     return undefined;
@@ -451,7 +463,7 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
   /** Whether a thread has disposed of the watch. */
   get #isGone(): boolean {
     const { core, at } = this.#turn;
-    return this.disposed || core.isDisposed(at) !== 0;
+    return this[isOver] || core.isDisposed(at) !== 0;
   }
 
   /** The address of the place of a version. */
@@ -475,7 +487,7 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
   #write(encoded: unknown): void {
     const { at, module } = this.#turn;
     if (at === CLOSED_OBJECT) throw this[disposedError]();
-    const place = this.#placeOf(this.version + 1);
+    const place = this.#placeOf(this.#version + 1);
     module.beginSet();
     this.#turn.setLength(place, this.#wire.put(place, encoded));
     const answer = module.publish(at);

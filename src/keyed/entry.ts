@@ -7,6 +7,7 @@
  */
 import type { Core } from '../border/core.js';
 import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, GOES, O_UNREPORTED_DEATHS, UNNAMED } from '../border/numbers.js';
+import { giveBack } from '../held-permits.js';
 import type { Key } from '../keys.js';
 import { Reference } from '../reference.js';
 import type { Membership } from '../runtime/membership.js';
@@ -145,9 +146,9 @@ export class Entry {
     this.left(permits);
   }
 
-  /** For HeldLock. */
-  unlock(): void {
-    this.give(1);
+  /** For a guard. */
+  [giveBack](permits = 1): void {
+    this.give(permits);
   }
 
   /** Permits are given back, or are no longer waited for. */

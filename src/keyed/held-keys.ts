@@ -1,6 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** HeldKeys is a guard of several keys: it gives them back once. */
 import { HeldLock } from '../held-lock.js';
+import { giveBack } from '../held-permits.js';
 import type { Key } from '../keys.js';
 import type { Entry } from './entry.js';
 
@@ -30,7 +31,7 @@ export class HeldKeys extends HeldLock {
 
   /** @internal */
   protected constructor(held: readonly Entry[], keysOfDead: readonly Key[]) {
-    super({ unlock: () => giveAll(held) }, keysOfDead.length > 0);
+    super({ [giveBack]: () => giveAll(held) }, keysOfDead.length > 0);
     this.keys = held.map(({ key }) => key);
     this.keysOfDead = keysOfDead;
   }

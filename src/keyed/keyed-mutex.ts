@@ -158,7 +158,7 @@ export class KeyedMutex extends Keyed<typeof KIND> {
     run: (this: This, key: K, ...args: Arguments) => T,
     options?: WaitOptions,
   ): (this: This, key: K, ...args: Arguments) => Promise<Awaited<T>> {
-    return limited(KIND, run, options, (call, wait, [key]) => this.runExclusive(key, call, wait));
+    return limited(KIND, run, options, (call, wait, [key]) => this[running](key, 1, call, wait));
   }
 }
 

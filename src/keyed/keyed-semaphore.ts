@@ -3,7 +3,7 @@
 import type { Arena } from '../arena.js';
 import { KIND_KEYED_SEMAPHORE, LIMIT } from '../border/numbers.js';
 import { checkInteger, checkOptions } from '../errors.js';
-import { giveBack, type HeldPermits, PermitsGuard, type Releasable } from '../held-permits.js';
+import { type HeldPermits, PermitsGuard } from '../held-permits.js';
 import type { Key } from '../keys.js';
 import { limited } from '../limiting.js';
 import {
@@ -50,8 +50,7 @@ const KIND = 'KeyedSemaphore';
  * ```
  */
 export class KeyedSemaphore extends Keyed<typeof KIND> {
-  /** The number of permits of each key. */
-  readonly permits: number;
+  readonly #permits: number;
 
   /**
    * Makes a table without keys.
@@ -66,7 +65,12 @@ export class KeyedSemaphore extends Keyed<typeof KIND> {
         ? options
         : make(KIND, KIND_KEYED_SEMAPHORE, properties(permits, options), options.arena),
     );
-    this.permits = permits;
+    this.#permits = permits;
+  }
+
+  /** The number of permits of each key. */
+  get permits(): number {
+    return this.#permits;
   }
 
   /**
@@ -119,7 +123,10 @@ export class KeyedSemaphore extends Keyed<typeof KIND> {
   hold(key: Key, permits?: number, options?: WaitOptions): HeldPermits;
   hold(key: Key, options: WaitOptions): HeldPermits;
   hold(key: Key, permits: number | WaitOptions = 1, options?: WaitOptions): HeldPermits {
-    if (isOptions(permits, options)) return this.hold(key, 1, permits);
+    return isOptions(permits, options) ? this.#hold(key, 1, permits) : this.#hold(key, permits, options);
+  }
+
+  #hold(key: Key, permits: number, options: WaitOptions | undefined): HeldPermits {
     const limits = this[limitsOf]('hold', options);
     this[checkPermits]('hold', permits);
     const entry = this[entryOf]('hold', key);
@@ -139,8 +146,11 @@ export class KeyedSemaphore extends Keyed<typeof KIND> {
    */
   holdAsync(key: Key, permits?: number, options?: WaitOptions): Promise<HeldPermits>;
   holdAsync(key: Key, options: WaitOptions): Promise<HeldPermits>;
-  async holdAsync(key: Key, permits: number | WaitOptions = 1, options?: WaitOptions): Promise<HeldPermits> {
-    if (isOptions(permits, options)) return this.holdAsync(key, 1, permits);
+  holdAsync(key: Key, permits: number | WaitOptions = 1, options?: WaitOptions): Promise<HeldPermits> {
+    return isOptions(permits, options) ? this.#holdAsync(key, 1, permits) : this.#holdAsync(key, permits, options);
+  }
+
+  async #holdAsync(key: Key, permits: number, options: WaitOptions | undefined): Promise<HeldPermits> {
     const limits = this[limitsOf]('holdAsync', options);
     this[checkPermits]('holdAsync', permits);
     const entry = this[entryOf]('holdAsync', key);
@@ -207,9 +217,16 @@ export class KeyedSemaphore extends Keyed<typeof KIND> {
     permits: number | WaitOptions = 1,
     options?: WaitOptions,
   ): (this: This, key: K, ...args: Arguments) => Promise<Awaited<T>> {
-    if (isOptions(permits, options)) return this.limit(run, 1, permits);
-    const get = limited(KIND, run, options, (call, wait, [key]) => this.runExclusive(key, call, permits, wait));
-    checkInteger(`${KIND}.limit: permits`, permits, 1, this.permits);
+    return isOptions(permits, options) ? this.#limit(run, 1, permits) : this.#limit(run, permits, options);
+  }
+
+  #limit<This, K extends Key, Arguments extends unknown[], T>(
+    run: (this: This, key: K, ...args: Arguments) => T,
+    permits: number,
+    options: WaitOptions | undefined,
+  ): (this: This, key: K, ...args: Arguments) => Promise<Awaited<T>> {
+    const get = limited(KIND, run, options, (call, wait, [key]) => this[running](key, permits, call, wait));
+    checkInteger(`${KIND}.limit: permits`, permits, 1, this.#permits);
     return get;
   }
 }
@@ -219,24 +236,8 @@ function attached(reference: Reference): KeyedSemaphore {
   return new KeyedSemaphore(reference.membership.core.initial(reference.address), reference);
 }
 
-/**
- * Where a guard gives its permits back. An entry may be of another copy of this package, so it is called by a method
- * that has a plain name.
- */
-class Source implements Releasable {
-  readonly #entry: Entry;
-
-  constructor(entry: Entry) {
-    this.#entry = entry;
-  }
-
-  [giveBack](permits: number): void {
-    this.#entry.give(permits);
-  }
-}
-
 function guard(entry: Entry, permits: number, ownerDied: boolean): HeldPermits {
-  return new PermitsGuard(new Source(entry), permits, ownerDied);
+  return new PermitsGuard(entry, permits, ownerDied);
 }
 
 function properties(permits: number, options: KeyedSemaphoreOptions): Properties {

@@ -36,7 +36,7 @@ import { callHolding } from '../running.js';
 import { isTimeout, timedOut } from '../runtime/cancellation.js';
 import { countdown } from '../runtime/parking.js';
 import { DONE } from '../runtime/promises.js';
-import { close, disposedError, forget, named, reference, SharedObject } from '../shared-object.js';
+import { close, disposedError, forget, isOver, named, reference, SharedObject } from '../shared-object.js';
 import type { Entry } from './entry.js';
 import { giveAll, type HeldKeys, KeysGuard } from './held-keys.js';
 import { disposeOf } from './key-cache.js';
@@ -130,7 +130,7 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
 
   /** The number of keys that are held or waited for, in all threads. It looks at every object of the arena. */
   get size(): number {
-    return this.disposed ? 0 : countsOf(this.#table).length;
+    return this[isOver] ? 0 : countsOf(this.#table).length;
   }
 
   /**
@@ -138,7 +138,7 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
    * object and every waiter of the arena.
    */
   get waiting(): number {
-    return this.disposed ? 0 : countsOf(this.#table).reduce((sum, { waiting }) => sum + waiting, 0);
+    return this[isOver] ? 0 : countsOf(this.#table).reduce((sum, { waiting }) => sum + waiting, 0);
   }
 
   /** @internal */
@@ -156,7 +156,7 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
 
   #enter(method: string, key: Key): Entry {
     checkKey(this.#kind, method, key);
-    const entry = this.disposed ? undefined : this.#table.enter(key, this);
+    const entry = this[isOver] ? undefined : this.#table.enter(key, this);
     if (!entry) throw this[disposedError]();
     return entry;
   }
@@ -173,7 +173,7 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
    * which may use so many keys that an entry goes.
    */
   protected [limitsOf](method: string, options: WaitOptions | undefined): Limits {
-    if (this.disposed) throw this[disposedError]();
+    if (this[isOver]) throw this[disposedError]();
     if (options === undefined) return FOR_EVER;
     const timeout = checkWaitOptions(`${this.#kind}.${method}`, options);
     const { signal } = options;
@@ -361,7 +361,7 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
    * @example accounts.cancelAll(new Error('the server shuts down'));
    */
   cancelAll(reason?: unknown): void {
-    if (this.disposed) return;
+    if (this[isOver]) return;
     const table = this.#table;
     for (const key of keysOf(table.names, table)) {
       const semaphore = table.find(key.key)?.waits;
@@ -380,7 +380,7 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
   inspect(): KeyedStats;
   inspect(key: Key): KeyStats;
   inspect(key?: Key): KeyedStats | KeyStats {
-    if (this.disposed) throw this[disposedError]();
+    if (this[isOver]) throw this[disposedError]();
     if (key !== undefined) checkKey(this.#kind, 'inspect', key);
     const counts = countsOf(this.#table);
     if (key !== undefined) return counts.find((counted) => counted.key === key) ?? { key, out: 0, waiting: 0 };
@@ -397,7 +397,7 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
    * meant for diagnostics. Never blocks, throws nothing.
    */
   override toString(): string {
-    return `${this.#kind}(${this[named](', ')}${this.disposed ? 'disposed' : `${this.size} keys`})`;
+    return `${this.#kind}(${this[named](', ')}${this[isOver] ? 'disposed' : `${countsOf(this.#table).length} keys`})`;
   }
 
   /** @internal */

@@ -36,7 +36,7 @@ import { find, type Handle, make, open, Reference } from '../reference.js';
 import { isTimeout, reasonOf, timedOut } from '../runtime/cancellation.js';
 import { countdown } from '../runtime/parking.js';
 import { closed, DONE } from '../runtime/promises.js';
-import { close, disposedError, forget, named, reference, SharedObject } from '../shared-object.js';
+import { close, disposedError, forget, isOver, named, reference, SharedObject } from '../shared-object.js';
 import { clock } from './rate-clock.js';
 import { type Parts, partsOf } from './rate-parts.js';
 
@@ -101,12 +101,9 @@ export class RateLimiter extends SharedObject<typeof KIND> {
   readonly #words = new Int32Array(this[reference].membership.memory.buffer);
   readonly #at = this[reference].address;
   readonly #parts = this.#attach();
-  /** The most permits in a window. */
-  readonly permits: number = this.#parts.log.permits;
-  /** The length of a window, in milliseconds. */
-  readonly per: number = this.#parts.log.per;
-  /** How many permits may go at once after a pause. */
-  readonly burst: number = this.#parts.log.burst;
+  readonly #permits: number = this.#parts.log.permits;
+  readonly #per: number = this.#parts.log.per;
+  readonly #burst: number = this.#parts.log.burst;
 
   /**
    * @param permits the most permits in a window, 1 to 2,147,483,647.
@@ -121,6 +118,21 @@ export class RateLimiter extends SharedObject<typeof KIND> {
         ? options
         : make(KIND, KIND_RATE_LIMITER, properties(permits, per, options), options.arena),
     );
+  }
+
+  /** The most permits in a window. */
+  get permits(): number {
+    return this.#permits;
+  }
+
+  /** The length of a window, in milliseconds. */
+  get per(): number {
+    return this.#per;
+  }
+
+  /** How many permits may go at once after a pause. */
+  get burst(): number {
+    return this.#burst;
   }
 
   /** Attaches the thread to what belongs to the limiter. If there is no room for it, lets go of the limiter too. */
@@ -173,7 +185,7 @@ export class RateLimiter extends SharedObject<typeof KIND> {
   override get handle(): RateLimiterHandle {
     const { turn, sleep, objects } = this.#parts;
     // What belongs to the limiter stays as the limiter does, while the handle is on its way.
-    if (!this.disposed) for (const object of [turn, sleep, ...objects]) object.handle;
+    if (!this[isOver]) for (const object of [turn, sleep, ...objects]) object.handle;
     return super.handle;
   }
 
@@ -194,10 +206,11 @@ export class RateLimiter extends SharedObject<typeof KIND> {
   take(permits?: number, options?: WaitOptions): void;
   take(options: WaitOptions): void;
   take(permits: number | WaitOptions = 1, options?: WaitOptions): void {
-    if (isOptions(permits, options)) {
-      this.take(1, permits);
-      return;
-    }
+    if (isOptions(permits, options)) this.#take(1, permits);
+    else this.#take(permits, options);
+  }
+
+  #take(permits: number, options: WaitOptions | undefined): void {
     const { timeout } = this.#check('take', permits, options);
     const { turn, sleep, promises } = this.#parts;
     const asks = this.#asks;
@@ -240,7 +253,7 @@ export class RateLimiter extends SharedObject<typeof KIND> {
    * limiter, and go on after that. Then the memory of the log is another object's.
    */
   #log(permits: number): number {
-    if (this.disposed) throw this[disposedError]();
+    if (this[isOver]) throw this[disposedError]();
     return this.#parts.log.take(permits, clock());
   }
 
@@ -275,7 +288,10 @@ export class RateLimiter extends SharedObject<typeof KIND> {
   takeAsync(permits?: number, options?: WaitOptions): Promise<void>;
   takeAsync(options: WaitOptions): Promise<void>;
   takeAsync(permits: number | WaitOptions = 1, options?: WaitOptions): Promise<void> {
-    if (isOptions(permits, options)) return this.takeAsync(1, permits);
+    return isOptions(permits, options) ? this.#begin(1, permits) : this.#begin(permits, options);
+  }
+
+  #begin(permits: number, options: WaitOptions | undefined): Promise<void> {
     try {
       const limits = this.#check('takeAsync', permits, options);
       const due = this.#try(permits, limits.timeout > 0);
@@ -357,14 +373,14 @@ export class RateLimiter extends SharedObject<typeof KIND> {
   }
 
   #giveTurn(): void {
-    if (this.disposed) return;
+    if (this[isOver]) return;
     Atomics.store(this.#words, (this.#at + R_WAITS) >> 2, 0);
     this.#parts.turn.release();
   }
 
   #check(method: string, permits: number, options: WaitOptions | undefined): Limits {
-    checkInteger(`${KIND}.${method}: permits`, permits, 1, this.permits);
-    if (this.disposed || this.#core.isDisposed(this.#at)) throw this[disposedError]();
+    checkInteger(`${KIND}.${method}: permits`, permits, 1, this.#permits);
+    if (this[isOver] || this.#core.isDisposed(this.#at)) throw this[disposedError]();
     if (options === undefined) return { timeout: Infinity };
     const timeout = checkWaitOptions(`${KIND}.${method}`, options);
     const { signal } = options;
@@ -373,7 +389,7 @@ export class RateLimiter extends SharedObject<typeof KIND> {
 
   #late(permits: number, timeout: number): TimeoutError {
     this.#count();
-    const waiting = this.#core.usedElements() > MANY ? '' : `(${this.waiting} waiting)`;
+    const waiting = this.#core.usedElements() > MANY ? '' : `(${this.#waiting} waiting)`;
     return timedOut(`${permits} permit${permits > 1 ? 's' : ''} ${this[named](' ')}${waiting}`.trimEnd(), timeout);
   }
 
@@ -388,7 +404,7 @@ export class RateLimiter extends SharedObject<typeof KIND> {
 
   /** Counts a request that was cut short. */
   #count(): void {
-    if (!this.disposed) Atomics.add(this.#words, (this.#at + O_TIMEOUTS) >> 2, 1);
+    if (!this[isOver]) Atomics.add(this.#words, (this.#at + O_TIMEOUTS) >> 2, 1);
   }
 
   /**
@@ -417,18 +433,29 @@ export class RateLimiter extends SharedObject<typeof KIND> {
     permits: number | WaitOptions = 1,
     options?: WaitOptions,
   ): (this: This, ...args: Arguments) => Promise<Awaited<T>> {
-    if (isOptions(permits, options)) return this.limit(run, 1, permits);
+    return isOptions(permits, options) ? this.#limit(run, 1, permits) : this.#limit(run, permits, options);
+  }
+
+  #limit<This, Arguments extends unknown[], T>(
+    run: (this: This, ...args: Arguments) => T,
+    permits: number,
+    options: WaitOptions | undefined,
+  ): (this: This, ...args: Arguments) => Promise<Awaited<T>> {
     const get = limited(KIND, run, options, async (call, wait) => {
-      await this.takeAsync(permits, wait);
+      await this.#begin(permits, wait);
       return await call();
     });
-    checkInteger(`${KIND}.limit: permits`, permits, 1, this.permits);
+    checkInteger(`${KIND}.limit: permits`, permits, 1, this.#permits);
     return get;
   }
 
   /** The number of requests that wait, blocked threads and promises alike. It looks at every waiter of the arena. */
   get waiting(): number {
-    if (this.disposed) return 0;
+    return this.#waiting;
+  }
+
+  get #waiting(): number {
+    if (this[isOver]) return 0;
     return this.#parts.turn.waiting + Atomics.load(this.#words, (this.#at + R_WAITS) >> 2);
   }
 
@@ -439,7 +466,7 @@ export class RateLimiter extends SharedObject<typeof KIND> {
    * @example requests.cancelAll(new Error('the server shuts down'));
    */
   cancelAll(reason?: unknown): void {
-    if (this.disposed) return;
+    if (this[isOver]) return;
     const { turn, sleep } = this.#parts;
     // In this order, so that no request gets the turn of one that leaves.
     turn.cancelAll(reason);
@@ -454,10 +481,15 @@ export class RateLimiter extends SharedObject<typeof KIND> {
    * @example console.log(requests.inspect().taken);
    */
   inspect(): RateLimiterStats {
-    if (this.disposed) throw this[disposedError]();
-    const { permits, per, burst, waiting } = this;
-    const timeouts = this.#core.timeouts(this.#at);
-    return { permits, per, burst, taken: this.#parts.log.taken(clock()), waiting, timeouts };
+    if (this[isOver]) throw this[disposedError]();
+    return {
+      permits: this.#permits,
+      per: this.#per,
+      burst: this.#burst,
+      taken: this.#parts.log.taken(clock()),
+      waiting: this.#waiting,
+      timeouts: this.#core.timeouts(this.#at),
+    };
   }
 
   /**
@@ -465,7 +497,7 @@ export class RateLimiter extends SharedObject<typeof KIND> {
    * and is racy, so it is meant for diagnostics. Never blocks, throws nothing.
    */
   override toString(): string {
-    const state = this.disposed ? 'disposed' : `${this.permits} in ${this.per} ms, ${this.waiting} waiting`;
+    const state = this[isOver] ? 'disposed' : `${this.#permits} in ${this.#per} ms, ${this.#waiting} waiting`;
     return `RateLimiter(${this[named](', ')}${state})`;
   }
 

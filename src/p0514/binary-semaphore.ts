@@ -2,7 +2,7 @@
 import { find } from '../algorithms/objects.js';
 import { given, type Handle } from '../reference.js';
 import { Notify } from './notify.js';
-import { CounterSemaphore, makeCounter, type SemaphoreOptions } from './semaphore.js';
+import { CounterSemaphore, makeCounter, raise, type SemaphoreOptions } from './semaphore.js';
 
 /** A plain, structured-cloneable value to send to another thread, for `BinarySemaphore.from` there. */
 export type BinarySemaphoreHandle = Handle<'BinarySemaphore'>;
@@ -61,6 +61,6 @@ export class BinarySemaphore extends CounterSemaphore<typeof KIND> {
    * @example semaphore.signal();
    */
   signal(notify: Notify = Notify.all): void {
-    this.raise(1, notify);
+    this[raise](1, notify);
   }
 }

@@ -3,7 +3,7 @@ import { find } from '../algorithms/objects.js';
 import { LIMIT } from '../border/numbers.js';
 import { given, type Handle } from '../reference.js';
 import { Notify } from './notify.js';
-import { CounterSemaphore, makeCounter, type SemaphoreOptions } from './semaphore.js';
+import { CounterSemaphore, makeCounter, raise, type SemaphoreOptions } from './semaphore.js';
 
 /** A plain, structured-cloneable value to send to another thread, for `CountingSemaphore.from` there. */
 export type CountingSemaphoreHandle = Handle<'CountingSemaphore'>;
@@ -64,6 +64,6 @@ export class CountingSemaphore extends CounterSemaphore<typeof KIND> {
    * @example semaphore.signal(2);
    */
   signal(count = 1, notify: Notify = Notify.all): void {
-    this.raise(count, notify);
+    this[raise](count, notify);
   }
 }

@@ -40,7 +40,7 @@ import type { Membership } from '../runtime/membership.js';
 import { ADAPTIVE, LONGEST } from '../runtime/numbers.js';
 import { closed, DONE, type Promises } from '../runtime/promises.js';
 import { Semaphore } from '../semaphore.js';
-import { close, detach, disposedError, forget, reference, SharedObject } from '../shared-object.js';
+import { close, detach, disposedError, forget, isOver, reference, SharedObject } from '../shared-object.js';
 import { checkDuration, INSTEAD, untilThen } from './deadline.js';
 import { type Notify, notifyNumber } from './notify.js';
 
@@ -69,6 +69,9 @@ export function makeCounter(kind: Kind, desired: unknown, max: number, options: 
   };
   return make(kind, properties, options.arena);
 }
+
+/** @internal */
+export const raise = Symbol();
 
 /** The base class of BinarySemaphore and CountingSemaphore. */
 export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
@@ -99,11 +102,15 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
 
   /** The value now; 0 after `dispose`. It may be out of date at once: use it only for diagnostics. P0514R1 lacks it. */
   get value(): number {
+    return this.#value;
+  }
+
+  get #value(): number {
     return this.#counter.counted(this.#at) >>> 0;
   }
 
   /** @internal Adds `count` to the value, and unblocks waiters. */
-  protected raise(count: number, notify: Notify): void {
+  protected [raise](count: number, notify: Notify): void {
     const number = notify === 'all' ? 0 : notifyNumber(`${this.#kind}.signal`, notify);
     if (count !== 1) this.#check('signal', count, 0);
     this.#promises.planRest();
@@ -116,7 +123,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
     else if (answer === ANSWER_OVER_MAX)
       throw new RangeError(
         `${this.#kind}.signal: ${count} more would make the value greater than ${this.#max} (its max); it is ` +
-          `${this.value}. Nothing was signalled`,
+          `${this.#value}. Nothing was signalled`,
       );
   }
 
@@ -157,7 +164,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
 
   /** What a wait does on a thread that must not block: it tries, and throws if it would have to wait. */
   #tries(count: number): void {
-    if (!this.tryWait(count)) throw mayNotBlock(INSTEAD);
+    if (!this.#tryWait(count)) throw mayNotBlock(INSTEAD);
   }
 
   /** Waits in the queue after countDown has taken nothing. Throws the error of the queue, or a TimeoutError. */
@@ -249,6 +256,10 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
    * @example if (semaphore.tryWait()) semaphore.signal();
    */
   tryWait(count = 1): boolean {
+    return this.#tryWait(count);
+  }
+
+  #tryWait(count: number): boolean {
     if (count !== 1) this.#check('tryWait', count);
     const answer = this.#counter.tryCountDown(this.#at, count);
     if (answer === ANSWER_CLOSED) throw this[disposedError]();
@@ -273,7 +284,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   }
 
   #waitFor(timeout: number, count: number): boolean {
-    if (timeout === 0) return this.tryWait(count);
+    if (timeout === 0) return this.#tryWait(count);
     if (!this.#membership.mayBlock) {
       this.#tries(count);
       return true;
@@ -336,7 +347,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
       // again.
       for (const _ of this.#leaving(count, reason)) await brief();
     } finally {
-      if (--this.#pending === 0 && this.disposed) super[detach]();
+      if (--this.#pending === 0 && this[isOver]) super[detach]();
     }
   }
 
@@ -354,7 +365,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   }
 
   async #waitForAsync(timeout: number, count: number): Promise<boolean> {
-    if (timeout === 0) return this.tryWait(count);
+    if (timeout === 0) return this.#tryWait(count);
     const answer = this.#counter.countDown(this.#at, count);
     if (answer === ADMITTED) return true;
     try {

@@ -15,16 +15,31 @@ import { reasonOf } from '../runtime/cancellation.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
 import { countdown } from '../runtime/parking.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
-import { disposedError, reference } from '../shared-object.js';
+import { disposedError, isOver, reference } from '../shared-object.js';
 import {
+  address,
+  answerAt,
+  attachments,
+  checkBlocking,
   type Ended,
   find,
+  functions,
+  isOpen,
+  lastAnswer,
   make,
+  mayPoll,
   open,
+  ownAttachment,
   PhaseObject,
+  phaseSeen,
   refusePromise,
   type SyncOptions,
+  sleep,
+  sleepAsync,
+  sleepForEver,
+  state,
   type Waiter,
+  waiters,
 } from './phase-object.js';
 
 /** A plain, structured-cloneable value to send to another thread, for `Barrier.from` there. */
@@ -101,14 +116,13 @@ knowEverywhere(BrokenBarrierError);
  * ```
  */
 export class Barrier extends PhaseObject<typeof KIND> {
-  /** How many calls make a round. */
-  readonly parties: number;
+  readonly #parties = this[reference].membership.core.maxOf(this[address]);
   #action: (() => void) | undefined;
   /** The phase that ends when the action that runs now has returned. */
   #acts: number | undefined;
   /** If an exception of the runtime has ended the action, breaks its round for those that wait. */
   readonly #breakAfterInterrupt = afterInterrupt(() => {
-    if (this.#acts !== undefined) this.sync.breakPhase(this.at, this.#acts);
+    if (this.#acts !== undefined) this[functions].breakPhase(this[address], this.#acts);
     this.#acts = undefined;
   });
 
@@ -123,8 +137,12 @@ export class Barrier extends PhaseObject<typeof KIND> {
       given(options, (options) => made(parties, options)),
       'barrier',
     );
-    this.parties = this[reference].membership.core.maxOf(this.at);
     this.#action = options.action;
+  }
+
+  /** How many calls make a round. */
+  get parties(): number {
+    return this.#parties;
   }
 
   static #of(given: Reference, { action }: Pick<BarrierOptions, 'action'>): Barrier {
@@ -170,12 +188,13 @@ export class Barrier extends PhaseObject<typeof KIND> {
   arriveAndWait(options?: WaitOptions): number {
     // The usual call has a short path of its own, because the threads of a round wait for one another in this code.
     if (options === undefined && this.#action === undefined && this[reference].membership.mayBlock) {
-      const { sync, at } = this;
-      const index = sync.arriveAt(at, false, this.attachment) - ARRIVED;
-      if (index === this.parties - 1) return index;
+      const sync = this[functions];
+      const at = this[address];
+      const index = sync.arriveAt(at, false, this[ownAttachment]) - ARRIVED;
+      if (index === this.#parties - 1) return index;
       if (index >= 0) {
-        const phase = this.phaseSeen;
-        const answer = this.sleepForEver(phase);
+        const phase = this[phaseSeen];
+        const answer = this[sleepForEver](phase);
         if (answer !== ADMITTED) this.#over(answer, phase, Infinity, true);
         return index;
       }
@@ -186,18 +205,18 @@ export class Barrier extends PhaseObject<typeof KIND> {
 
   #arriveAndWait(options: WaitOptions = {}): number {
     const timeout = checkWaitOptions(`${KIND}.arriveAndWait`, options);
-    if (this.parties > 1) this.checkBlocking(ASYNC);
+    if (this.#parties > 1) this[checkBlocking](ASYNC);
     const left = countdown(timeout);
     while (true) {
       const answer = this.#arrive();
-      const phase = this.phaseSeen;
+      const phase = this[phaseSeen];
       // QUEUED: the round is full, and its last call runs the action. This call belongs to the next round. It waits
       // until the present round is over, and then arrives.
       const hasArrived = answer !== QUEUED;
       const index = answer - ARRIVED;
       if (hasArrived && this.#isLast(index, phase)) return index;
-      this.checkBlocking(ASYNC);
-      this.#over(this.sleep(phase, left), phase, timeout, hasArrived);
+      this[checkBlocking](ASYNC);
+      this.#over(this[sleep](phase, left), phase, timeout, hasArrived);
       if (hasArrived) return index;
     }
   }
@@ -215,23 +234,23 @@ export class Barrier extends PhaseObject<typeof KIND> {
     while (true) {
       if (signal?.aborted) throw reasonOf(signal);
       const answer = this.#arrive();
-      const phase = this.phaseSeen;
+      const phase = this[phaseSeen];
       const hasArrived = answer !== QUEUED;
       const index = answer - ARRIVED;
       if (hasArrived && this.#isLast(index, phase)) return index;
       let gaveUp = false;
       const cancel = (): Ended => {
         gaveUp = true;
-        return hasArrived && this.sync.breakPhase(this.at, phase) ? REFUSED : this.lastAnswer(phase);
+        return hasArrived && this[functions].breakPhase(this[address], phase) ? REFUSED : this[lastAnswer](phase);
       };
       let end: Ended;
       try {
-        end = timeout === 0 ? cancel() : await this.sleepAsync(phase, left(), signal, cancel);
+        end = timeout === 0 ? cancel() : await this[sleepAsync](phase, left(), signal, cancel);
       } catch (error) {
         if (gaveUp) throw error;
         // The stack was exhausted before the promise could wait. It no longer is after an await.
         await undefined;
-        if (!this.disposed) cancel();
+        if (!this[isOver]) cancel();
         throw error;
       }
       this.#over(end, phase, timeout, false);
@@ -240,7 +259,7 @@ export class Barrier extends PhaseObject<typeof KIND> {
   }
 
   #arrive(): number {
-    const answer = this.sync.arriveAt(this.at, this.#action !== undefined, this.attachment);
+    const answer = this[functions].arriveAt(this[address], this.#action !== undefined, this[ownAttachment]);
     if (answer === ANSWER_CLOSED) throw this[disposedError]();
     if (answer === ANSWER_BROKEN) throw broken();
     return answer;
@@ -248,7 +267,7 @@ export class Barrier extends PhaseObject<typeof KIND> {
 
   /** Returns whether the caller is the last to arrive. If so, runs the action and ends the round first. */
   #isLast(index: number, phase: number): boolean {
-    if (index !== this.parties - 1) return false;
+    if (index !== this.#parties - 1) return false;
     const action = this.#action;
     if (action === undefined) return true;
     this.#acts = phase;
@@ -256,26 +275,26 @@ export class Barrier extends PhaseObject<typeof KIND> {
       this.#breakAfterInterrupt();
       refusePromise(action(), `${KIND}: action must not return a promise`);
     } catch (error) {
-      this.sync.breakPhase(this.at, phase);
+      this[functions].breakPhase(this[address], phase);
       throw error;
     } finally {
       this.#acts = undefined;
     }
-    const answer = this.sync.finishAction(this.at, phase);
+    const answer = this[functions].finishAction(this[address], phase);
     if (answer === ANSWER_CLOSED) throw this[disposedError]();
     if (answer === ANSWER_BROKEN) throw broken();
     return true;
   }
 
   /** @internal With more parties than processors no waiter polls: polling would keep other threads from arriving. */
-  protected override get mayPoll(): boolean {
-    return this.parties <= host.processors;
+  protected override get [mayPoll](): boolean {
+    return this.#parties <= host.processors;
   }
 
   /** @internal If one call of a round has given up, or its thread has died, the round is broken for all. */
-  protected override answerAt(at: number, phase: number): Ended | QUEUED {
-    const answer = super.answerAt(at, phase);
-    return answer === ADMITTED && this.sync.wasBroken(at, phase) ? ANSWER_BROKEN : answer;
+  protected override [answerAt](at: number, phase: number): Ended | QUEUED {
+    const answer = super[answerAt](at, phase);
+    return answer === ADMITTED && this[functions].wasBroken(at, phase) ? ANSWER_BROKEN : answer;
   }
 
   /**
@@ -286,7 +305,7 @@ export class Barrier extends PhaseObject<typeof KIND> {
   #over(answer: Ended, phase: number, timeout: number, breaks: boolean): void {
     let how = answer;
     if (how === REFUSED) {
-      how = breaks && !this.sync.breakPhase(this.at, phase) ? this.lastAnswer(phase) : REFUSED;
+      how = breaks && !this[functions].breakPhase(this[address], phase) ? this[lastAnswer](phase) : REFUSED;
       if (how === REFUSED)
         throw new TimeoutError(`timed out after ${timeout} ms waiting for the others at the barrier`);
     }
@@ -301,12 +320,12 @@ export class Barrier extends PhaseObject<typeof KIND> {
    * @example barrier.leave();
    */
   leave(): void {
-    if (!this.disposed) this.sync.leaveBarrier(this.attachment);
+    if (!this[isOver]) this[functions].leaveBarrier(this[ownAttachment]);
   }
 
   /** Whether the barrier is broken. */
   get broken(): boolean {
-    return this.isOpen;
+    return this[isOpen];
   }
 
   /**
@@ -314,19 +333,23 @@ export class Barrier extends PhaseObject<typeof KIND> {
    * once, because other calls may complete the present round. The count is 0 if the barrier has been disposed of.
    */
   get round(): number {
-    if (this.disposed) return 0;
-    const isBroken = this.broken;
-    return (this.phaseSeen - Number(isBroken)) & LAST_PHASE;
+    return this.#round;
+  }
+
+  get #round(): number {
+    if (this[isOver]) return 0;
+    const isBroken = this[isOpen];
+    return (this[phaseSeen] - Number(isBroken)) & LAST_PHASE;
   }
 
   #arrived(): number {
-    if (this.broken || this.disposed) return 0;
-    return this.parties - (this.sync.isFull(this.at) ? 0 : this.sync.phaseCount(this.at));
+    if (this[isOpen] || this[isOver]) return 0;
+    return this.#parties - (this[functions].isFull(this[address]) ? 0 : this[functions].phaseCount(this[address]));
   }
 
   /** @internal */
-  protected override get state(): string {
-    return this.broken ? 'broken' : `${this.#arrived()} of ${this.parties} arrived`;
+  protected override get [state](): string {
+    return this[isOpen] ? 'broken' : `${this.#arrived()} of ${this.#parties} arrived`;
   }
 
   /**
@@ -334,11 +357,17 @@ export class Barrier extends PhaseObject<typeof KIND> {
    * @example console.log(barrier.inspect().waiters);
    */
   inspect(): BarrierState {
-    const { parties, broken } = this;
-    const members = [...this.attachments()]
-      .filter((number) => this.sync.heldByAttachment(number) > 0)
-      .map((number) => this.sync.threadOfAttachment(number));
-    return { parties, arrived: this.#arrived(), broken, round: this.round, members, waiters: this.waiters() };
+    const members = [...this[attachments]()]
+      .filter((number) => this[functions].heldByAttachment(number) > 0)
+      .map((number) => this[functions].threadOfAttachment(number));
+    return {
+      parties: this.#parties,
+      arrived: this.#arrived(),
+      broken: this[isOpen],
+      round: this.#round,
+      members,
+      waiters: this[waiters](),
+    };
   }
 }
 

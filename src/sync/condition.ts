@@ -22,7 +22,8 @@ import {
   TIMED_OUT,
 } from '../border/numbers.js';
 import { checkInteger, checkType, mayNotBlock, noRoom, SelfDeadlockError } from '../errors.js';
-import { Mutex, type MutexHandle } from '../mutex.js';
+import { giveBack } from '../held-permits.js';
+import { isHeld, Mutex, type MutexHandle } from '../mutex.js';
 import { checkWaitOptions, type Signal, type WaitOptions } from '../options.js';
 import { checkKind, find, given, type Handle, make, open, type Reference } from '../reference.js';
 import { isTimeout, timedOut, watch } from '../runtime/cancellation.js';
@@ -31,7 +32,7 @@ import type { Shared } from '../runtime/membership.js';
 import { countdown, parkUntilDue } from '../runtime/parking.js';
 import { closed, newPromise, type Resolve, resolveOfNew } from '../runtime/promises.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
-import { close, disposedError, forget, named, reference, SharedObject } from '../shared-object.js';
+import { close, disposedError, forget, isOver, named, reference, SharedObject } from '../shared-object.js';
 import { type ConditionStats, conditionStats } from '../stats.js';
 import { syncOf } from './compiled.js';
 import { isOf, ownMutex, propertiesOf } from './condition-mutex.js';
@@ -84,8 +85,7 @@ const MOST = 0x7fffffff;
  * ```
  */
 export class Condition extends SharedObject<typeof KIND> {
-  /** The mutex whose owner may wait. */
-  readonly mutex: Mutex;
+  readonly #mutex: Mutex;
   readonly #core = this[reference].membership.core;
   readonly #sync = syncOf(this[reference].membership);
   readonly #notifyOne = this.#sync.notifyOne;
@@ -112,7 +112,7 @@ export class Condition extends SharedObject<typeof KIND> {
       given(found, () => make(KIND, KIND_CONDITION, ...propertiesOf(own))),
       'condition',
     );
-    this.mutex = own;
+    this.#mutex = own;
     // An engine compiles a function at its first call, and this takes much of the stack. A wait may call these
     // functions when the stack is nearly full, so they are called once here.
     for (const call of ['lock', 'tryLock', 'ownerOf'] as const) this.#core[call](CLOSED_OBJECT);
@@ -154,9 +154,14 @@ export class Condition extends SharedObject<typeof KIND> {
     return attached(own, open(KIND, KIND_CONDITION, name, ...propertiesOf(own), mismatch), mismatch);
   }
 
+  /** The mutex whose owner may wait. */
+  get mutex(): Mutex {
+    return this.#mutex;
+  }
+
   /** As `handle` of every shared object, but with the handle of the mutex. */
   override get handle(): ConditionHandle {
-    return { ...super.handle, mutex: this.mutex.handle };
+    return { ...super.handle, mutex: referenceOf(this.#mutex).handle('Mutex') };
   }
 
   /**
@@ -191,9 +196,13 @@ export class Condition extends SharedObject<typeof KIND> {
    * @example while (items[0] === 0) condition.wait();
    */
   wait(options?: WaitOptions): boolean {
+    return this.#wait(options);
+  }
+
+  #wait(options: WaitOptions | undefined): boolean {
     const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.wait`, options);
     this.#checkOwner('wait');
-    const { mutex } = this;
+    const mutex = this.#mutex;
     const { membership, address: mutexAt, shared } = referenceOf(mutex);
     const { mayBlock, pollTime, thread } = membership;
     if (!mayBlock) throw mayNotBlock('waitAsync');
@@ -222,7 +231,7 @@ export class Condition extends SharedObject<typeof KIND> {
     let answer = INTERRUPTED;
     try {
       try {
-        mutex.unlock();
+        mutex[giveBack]();
         answer = core.enqueue(at, 1, taken, attachment);
         if (answer === QUEUED) {
           pollTime.waits();
@@ -260,14 +269,18 @@ export class Condition extends SharedObject<typeof KIND> {
    * `wait`. Before it rejects, the thread is the owner again, with the same exceptions as in `wait`.
    * @example while (items[0] === 0) await condition.waitAsync();
    */
-  async waitAsync(options: WaitOptions = {}): Promise<boolean> {
+  waitAsync(options: WaitOptions = {}): Promise<boolean> {
+    return this.#waitAsync(options);
+  }
+
+  async #waitAsync(options: WaitOptions): Promise<boolean> {
     const timeout = checkWaitOptions(`${KIND}.waitAsync`, options);
     checkWaitAsync();
     hasStack(TO_BEGIN_ASYNC);
-    const { mutex } = this;
+    const mutex = this.#mutex;
     const { shared } = referenceOf(mutex);
-    const isNotified = this.#waitAsync(timeout, options.signal, shared);
-    mutex.unlock();
+    const isNotified = this.#notification(timeout, options.signal, shared);
+    mutex[giveBack]();
     let carried = 0;
     let isOwner = false;
     try {
@@ -286,7 +299,7 @@ export class Condition extends SharedObject<typeof KIND> {
   }
 
   /** Takes a ticket. The promise tells whether the request was notified in time. If so, it carries the notification. */
-  #waitAsync(timeout: number, signal: Signal | undefined, mutex: Shared): Promise<boolean> {
+  #notification(timeout: number, signal: Signal | undefined, mutex: Shared): Promise<boolean> {
     const core = this.#core;
     const promises = this.#promises;
     const waited = newPromise<void>();
@@ -367,8 +380,8 @@ export class Condition extends SharedObject<typeof KIND> {
 
   #checkOwner(method: string): void {
     if (this.#at === CLOSED_OBJECT) throw this[disposedError]();
-    referenceOf(this.mutex); // It throws if the mutex has been disposed of.
-    if (!this.mutex.held)
+    referenceOf(this.#mutex); // It throws if the mutex has been disposed of.
+    if (!this.#mutex[isHeld])
       throw new Error(`${KIND}.${method}: this thread is not the owner of the mutex, so lock it first`);
   }
 
@@ -386,7 +399,7 @@ export class Condition extends SharedObject<typeof KIND> {
   waitFor(ready: () => boolean, options: WaitOptions = {}): boolean {
     const [what, left] = this.#begin('waitFor', ready, options);
     while (!answerOf(what, ready)) {
-      if (!this.wait(rest(left(), options))) return answerOf(what, ready);
+      if (!this.#wait(rest(left(), options))) return answerOf(what, ready);
     }
     return true;
   }
@@ -399,7 +412,7 @@ export class Condition extends SharedObject<typeof KIND> {
   async waitForAsync(ready: () => boolean, options: WaitOptions = {}): Promise<boolean> {
     const [what, left] = this.#begin('waitForAsync', ready, options);
     while (!answerOf(what, ready)) {
-      if (!(await this.waitAsync(rest(left(), options)))) return answerOf(what, ready);
+      if (!(await this.#waitAsync(rest(left(), options)))) return answerOf(what, ready);
     }
     return true;
   }
@@ -424,6 +437,10 @@ export class Condition extends SharedObject<typeof KIND> {
    * @example condition.notify();
    */
   notify(count = 1): number {
+    return this.#notify(count);
+  }
+
+  #notify(count: number): number {
     this.#promises.planRest();
     if (count === 1) return this.#notified(this.#notifyOne(this.#at));
     if (count !== Infinity) checkInteger(`${KIND}.notify: count`, count, 1, MOST);
@@ -444,7 +461,7 @@ export class Condition extends SharedObject<typeof KIND> {
    * @example condition.notifyAll();
    */
   notifyAll(): number {
-    return this.notify(MOST);
+    return this.#notify(MOST);
   }
 
   /**
@@ -454,13 +471,13 @@ export class Condition extends SharedObject<typeof KIND> {
    * @example console.log(condition.inspect().waiters);
    */
   inspect(): ConditionStats {
-    if (this.disposed) throw this[disposedError]();
-    return conditionStats(this.#core, this.#at, this.waiting);
+    if (this[isOver]) throw this[disposedError]();
+    return conditionStats(this.#core, this.#at, this.#sync.waitingFor(this.#at));
   }
 
   /** Returns, for example, `Condition(2 waiting)`, for diagnostics. Never blocks, throws nothing. */
   override toString(): string {
-    return `${KIND}(${this[named](', ')}${this.disposed ? 'disposed' : `${this.waiting} waiting`})`;
+    return `${KIND}(${this[named](', ')}${this[isOver] ? 'disposed' : `${this.#sync.waitingFor(this.#at)} waiting`})`;
   }
 
   /** @internal */

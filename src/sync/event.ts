@@ -10,8 +10,19 @@ import { checkOptions, checkType } from '../errors.js';
 import { USUAL, type WaitOptions } from '../options.js';
 import { given, type Handle } from '../reference.js';
 import { disposedError } from '../shared-object.js';
-import { find, make, open, type SyncOptions, type Waiter } from './phase-object.js';
-import { ZeroObject } from './zero-object.js';
+import {
+  address,
+  find,
+  functions,
+  isOpen,
+  make,
+  open,
+  type SyncOptions,
+  state,
+  type Waiter,
+  waiters,
+} from './phase-object.js';
+import { awaitZero, awaitZeroAsync, ZeroObject } from './zero-object.js';
 
 /** A plain, structured-cloneable value to send to another thread, for `Event.from` there. */
 export type EventHandle = Handle<'Event'>;
@@ -96,7 +107,7 @@ export class Event extends ZeroObject<typeof KIND> {
    */
   set(): void {
     // If the event is set, the count is 0, and the call changes nothing.
-    if (this.sync.takeOff(this.at, 1, 0) === ANSWER_CLOSED) throw this[disposedError]();
+    if (this[functions].takeOff(this[address], 1, 0) === ANSWER_CLOSED) throw this[disposedError]();
   }
 
   /**
@@ -106,7 +117,7 @@ export class Event extends ZeroObject<typeof KIND> {
    * @example event.reset();
    */
   reset(): void {
-    if (this.sync.arm(this.at) === ANSWER_CLOSED) throw this[disposedError]();
+    if (this[functions].arm(this[address]) === ANSWER_CLOSED) throw this[disposedError]();
   }
 
   /**
@@ -117,7 +128,7 @@ export class Event extends ZeroObject<typeof KIND> {
    * @example if (!event.wait({ timeout: 50 })) console.log('not set in time');
    */
   wait(options?: WaitOptions): boolean {
-    return (options === undefined && this.sync.awaitZero(this.at) === ADMITTED) || this.awaitZero(options);
+    return (options === undefined && this[functions].awaitZero(this[address]) === ADMITTED) || this[awaitZero](options);
   }
 
   /**
@@ -125,17 +136,17 @@ export class Event extends ZeroObject<typeof KIND> {
    * @example await event.waitAsync({ signal });
    */
   waitAsync(options: WaitOptions = {}): Promise<boolean> {
-    return this.awaitZeroAsync(options);
+    return this[awaitZeroAsync](options);
   }
 
   /** Whether the event is set; false if the event has been disposed of. */
   get isSet(): boolean {
-    return this.isOpen;
+    return this[isOpen];
   }
 
   /** @internal */
-  protected override get state(): string {
-    return this.isSet ? 'set' : 'not set';
+  protected override get [state](): string {
+    return this[isOpen] ? 'set' : 'not set';
   }
 
   /**
@@ -143,7 +154,7 @@ export class Event extends ZeroObject<typeof KIND> {
    * @example console.log(event.inspect().waiters);
    */
   inspect(): EventState {
-    return { isSet: this.isSet, waiters: this.waiters() };
+    return { isSet: this[isOpen], waiters: this[waiters]() };
   }
 }
 

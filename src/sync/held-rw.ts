@@ -25,6 +25,11 @@ export interface GuardedLock {
   upgradeAsync(options: WaitOptions | undefined): Promise<HeldWrite>;
 }
 
+/** @internal */
+export const end = Symbol();
+/** @internal */
+export const handOver = Symbol();
+
 /** @internal Returns the lock of this guard, while the guard holds it. */
 export const lockOf = Symbol.for('taketurns:lockOf');
 
@@ -63,17 +68,21 @@ abstract class Held implements Disposable, AsyncDisposable {
    * @example held.unlock();
    */
   unlock(): void {
+    this.#unlock();
+  }
+
+  #unlock(): void {
     const lock = this.#lock;
     this.#ended = this.#handsOver;
     this.#lock = undefined;
-    if (lock) this.end(lock);
+    if (lock) this[end](lock);
   }
 
   /** @internal */
-  protected abstract end(lock: GuardedLock): void;
+  protected abstract [end](lock: GuardedLock): void;
 
   /** @internal Passes what this guard holds on to a new guard. If the call fails, this guard still holds the same. */
-  protected handOver<T>(method: string, to: (lock: GuardedLock) => T): T {
+  protected [handOver]<T>(method: string, to: (lock: GuardedLock) => T): T {
     const lock = this.#lock;
     if (lock === undefined) throw new Error(`${this.#name}.${method}: this guard does not hold the lock any more`);
     this.#lock = undefined;
@@ -81,7 +90,7 @@ abstract class Held implements Disposable, AsyncDisposable {
     const takeBack = (error: unknown): never => {
       this.#handsOver = false;
       // If the scope of this guard has ended in the meantime, nobody else gives back what the guard held.
-      if (this.#ended) this.end(lock);
+      if (this.#ended) this[end](lock);
       else this.#lock = lock;
       throw error;
     };
@@ -104,7 +113,7 @@ abstract class Held implements Disposable, AsyncDisposable {
 
   /** Returns, for example, `HeldRead(held)` or `HeldRead(unlocked)`. Never blocks, throws nothing. */
   toString(): string {
-    return `${this.#name}(${this.held ? 'held' : 'unlocked'})`;
+    return `${this.#name}(${this.#lock ? 'held' : 'unlocked'})`;
   }
 
   /** The name of its class. */
@@ -119,12 +128,12 @@ abstract class Held implements Disposable, AsyncDisposable {
 
   /** Ends a `using` scope: calls `unlock`. */
   [dispose](): void {
-    this.unlock();
+    this.#unlock();
   }
 
   /** Ends an `await using` scope: calls `unlock`. */
   async [asyncDispose](): Promise<void> {
-    this.unlock();
+    this.#unlock();
   }
 }
 
@@ -147,7 +156,7 @@ export class HeldRead extends Held {
   }
 
   /** @internal */
-  protected end(lock: GuardedLock): void {
+  protected [end](lock: GuardedLock): void {
     lock.endRead();
   }
 }
@@ -179,7 +188,7 @@ export class HeldWrite extends Held {
    * @example using reading = held.downgrade();
    */
   downgrade(): HeldRead {
-    return this.handOver('downgrade', (lock) => lock.downgrade());
+    return this[handOver]('downgrade', (lock) => lock.downgrade());
   }
 
   /**
@@ -190,11 +199,11 @@ export class HeldWrite extends Held {
    * @example using found = held.downgradeToUpdate();
    */
   downgradeToUpdate(): HeldUpdate {
-    return this.handOver('downgradeToUpdate', (lock) => lock.downgradeToUpdate());
+    return this[handOver]('downgradeToUpdate', (lock) => lock.downgradeToUpdate());
   }
 
   /** @internal */
-  protected end(lock: GuardedLock): void {
+  protected [end](lock: GuardedLock): void {
     lock.endWrite();
   }
 }
@@ -237,7 +246,7 @@ export class HeldUpdate extends Held {
    * @example using writing = held.upgrade({ timeout: 50 });
    */
   upgrade(options?: WaitOptions): HeldWrite {
-    return this.handOver('upgrade', (lock) => lock.upgrade(options));
+    return this[handOver]('upgrade', (lock) => lock.upgrade(options));
   }
 
   /**
@@ -246,7 +255,7 @@ export class HeldUpdate extends Held {
    * @example await using writing = await held.upgradeAsync();
    */
   async upgradeAsync(options?: WaitOptions): Promise<HeldWrite> {
-    return this.handOver('upgradeAsync', (lock) => lock.upgradeAsync(options));
+    return this[handOver]('upgradeAsync', (lock) => lock.upgradeAsync(options));
   }
 
   /**
@@ -257,11 +266,11 @@ export class HeldUpdate extends Held {
    * @example using reading = held.downgrade();
    */
   downgrade(): HeldRead {
-    return this.handOver('downgrade', (lock) => lock.downgradeUpdate());
+    return this[handOver]('downgrade', (lock) => lock.downgradeUpdate());
   }
 
   /** @internal */
-  protected end(lock: GuardedLock): void {
+  protected [end](lock: GuardedLock): void {
     lock.endUpdate();
   }
 }

@@ -5,8 +5,8 @@ import { checkInteger, checkOptions } from '../errors.js';
 import { USUAL, type WaitOptions } from '../options.js';
 import { given, type Handle } from '../reference.js';
 import { disposedError } from '../shared-object.js';
-import { find, make, open, type SyncOptions, type Waiter } from './phase-object.js';
-import { ZeroObject } from './zero-object.js';
+import { address, find, functions, make, open, type SyncOptions, state, type Waiter, waiters } from './phase-object.js';
+import { awaitZero, awaitZeroAsync, ZeroObject } from './zero-object.js';
 
 /** A plain, structured-cloneable value to send to another thread, for `Latch.from` there. */
 export type LatchHandle = Handle<'Latch'>;
@@ -86,10 +86,10 @@ export class Latch extends ZeroObject<typeof KIND> {
    */
   countDown(n = 1): void {
     if (n !== 1) checkInteger(`${KIND}.countDown: n`, n, 1, MOST);
-    const answer = this.sync.takeOff(this.at, n, 0);
+    const answer = this[functions].takeOff(this[address], n, 0);
     if (answer === ANSWER_CLOSED) throw this[disposedError]();
     if (answer === ANSWER_OVER_MAX) {
-      throw new RangeError(`${KIND}.countDown: n must be at most the count, which is ${this.count}, got ${n}`);
+      throw new RangeError(`${KIND}.countDown: n must be at most the count, which is ${this.#count}, got ${n}`);
     }
   }
 
@@ -101,7 +101,7 @@ export class Latch extends ZeroObject<typeof KIND> {
    * @example if (!latch.wait({ timeout: 50 })) console.log('not open in time');
    */
   wait(options?: WaitOptions): boolean {
-    return (options === undefined && this.sync.awaitZero(this.at) === ADMITTED) || this.awaitZero(options);
+    return (options === undefined && this[functions].awaitZero(this[address]) === ADMITTED) || this[awaitZero](options);
   }
 
   /**
@@ -109,17 +109,21 @@ export class Latch extends ZeroObject<typeof KIND> {
    * @example await latch.waitAsync({ signal });
    */
   waitAsync(options: WaitOptions = {}): Promise<boolean> {
-    return this.awaitZeroAsync(options);
+    return this[awaitZeroAsync](options);
   }
 
   /** What is left of the count; 0 if the latch has been disposed of. */
   get count(): number {
-    return this.sync.phaseCount(this.at);
+    return this.#count;
+  }
+
+  get #count(): number {
+    return this[functions].phaseCount(this[address]);
   }
 
   /** @internal */
-  protected override get state(): string {
-    return `${this.count} left`;
+  protected override get [state](): string {
+    return `${this.#count} left`;
   }
 
   /**
@@ -127,7 +131,7 @@ export class Latch extends ZeroObject<typeof KIND> {
    * @example console.log(latch.inspect().waiters);
    */
   inspect(): LatchState {
-    return { count: this.count, waiters: this.waiters() };
+    return { count: this.#count, waiters: this[waiters]() };
   }
 }
 

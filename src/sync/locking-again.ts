@@ -11,7 +11,7 @@ import { type Entered, waitInQueue } from '../mutex-queue.js';
 import type { Reference } from '../reference.js';
 import { setTimeout } from '../runtime/clock.js';
 import { forEver } from '../runtime/parking.js';
-import { disposedError, reference } from '../shared-object.js';
+import { disposedError, isOver, reference } from '../shared-object.js';
 
 /** If there is no room for a request of the thread, the thread tries again after so many milliseconds. */
 const PAUSE = 1;
@@ -23,7 +23,7 @@ const nothing = (): void => {};
  * @throws {DisposedError} if the mutex has been disposed of.
  */
 export function referenceOf(mutex: Mutex): Reference {
-  if (mutex.disposed) throw mutex[disposedError]();
+  if (mutex[isOver]) throw mutex[disposedError]();
   return mutex[reference];
 }
 
@@ -42,7 +42,7 @@ export function lockAgain(core: Core, mutex: Mutex, address: number): Locked {
   try {
     while (answer === CONTENDED || answer === LEAVE || answer === ANSWER_FULL) {
       if (answer === ANSWER_FULL) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE);
-      answer = waitInQueue(mutex[reference], mutex.disposed ? CLOSED_OBJECT : address, forEver);
+      answer = waitInQueue(mutex[reference], mutex[isOver] ? CLOSED_OBJECT : address, forEver);
     }
     return answer;
   } finally {
@@ -74,7 +74,7 @@ export async function lockAgainAsync(core: Core, mutex: Mutex): Promise<void> {
  */
 export function reportAgain(core: Core, mutex: Mutex, answer: Locked): void {
   if (answer === ANSWER_CLOSED) throw mutex[disposedError]();
-  if (mutex.onOwnerDied !== undefined || mutex.disposed) mutex[report]();
+  if (mutex.onOwnerDied !== undefined || mutex[isOver]) mutex[report]();
   else {
     const { address } = mutex[reference];
     const deaths = core.ownersDied(address);

@@ -16,16 +16,29 @@ import { given, type Handle } from '../reference.js';
 import { reasonOf, timedOut } from '../runtime/cancellation.js';
 import { countdown } from '../runtime/parking.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
-import { disposedError, forget, reference } from '../shared-object.js';
+import { disposedError, forget, isOver, reference } from '../shared-object.js';
 import {
+  address,
+  attachments,
+  checkBlocking,
+  checkEnded,
   type Ended,
   find,
+  functions,
+  goOn,
+  isOpen,
   make,
   open,
+  ownAttachment,
   PhaseObject,
+  phaseSeen,
   refusePromise,
   type SyncOptions,
+  sleep,
+  sleepAsync,
+  state,
   type Waiter,
+  waiters,
 } from './phase-object.js';
 
 /** A plain, structured-cloneable value to send to another thread, for `Once.from` there. */
@@ -121,7 +134,7 @@ export class Once extends PhaseObject<typeof KIND> {
    * @example once.run(() => fill(table));
    */
   run(fn: () => void, options?: WaitOptions): boolean {
-    const isDone = this.sync.awaitZero(this.at) === ADMITTED;
+    const isDone = this[functions].awaitZero(this[address]) === ADMITTED;
     return isDone && options === undefined && typeof fn === 'function' ? false : this.#run(fn, options);
   }
 
@@ -134,15 +147,15 @@ export class Once extends PhaseObject<typeof KIND> {
       const answer = this.#begin();
       if (answer === ADMITTED) return false;
       if (answer === BEGUN) break;
-      if (timeout === Infinity && this.sync.heldByAttachment(this.attachment) > 0)
+      if (timeout === Infinity && this[functions].heldByAttachment(this[ownAttachment]) > 0)
         throw selfDeadlock(
           what,
           'this thread or a promise of it runs it already',
           'its function must not call run of the same object',
           'runAsync(fn)',
         );
-      this.checkBlocking('runAsync');
-      this.checkEnded(this.sleep(this.phaseSeen, left), RESULT, timeout);
+      this[checkBlocking]('runAsync');
+      this[checkEnded](this[sleep](this[phaseSeen], left), RESULT, timeout);
     }
     let isDone = false;
     this.#runs = true;
@@ -179,7 +192,7 @@ export class Once extends PhaseObject<typeof KIND> {
     while (true) {
       const answer = this.#begin();
       // The code of the signal may read the phase of another object.
-      const phase = this.phaseSeen;
+      const phase = this[phaseSeen];
       if (answer === ADMITTED) return false;
       try {
         if (signal?.aborted) throw reasonOf(signal);
@@ -194,7 +207,7 @@ export class Once extends PhaseObject<typeof KIND> {
         this.#warned = true;
         host.warn(NESTED);
       }
-      this.checkEnded(await this.sleepAsync(phase, left(), signal), RESULT, timeout);
+      this[checkEnded](await this[sleepAsync](phase, left(), signal), RESULT, timeout);
       // The thread may have disposed of the object since.
       if (this.#wasDone) return false;
     }
@@ -224,37 +237,37 @@ export class Once extends PhaseObject<typeof KIND> {
   }
 
   /** @internal If the work is not done, one promise of the thread tries next, and the other promises wait on. */
-  protected override goOn(at: number, answer: Ended): number {
-    return answer === ADMITTED && this.sync.awaitZero(at) === QUEUED ? 1 : Infinity;
+  protected override [goOn](at: number, answer: Ended): number {
+    return answer === ADMITTED && this[functions].awaitZero(at) === QUEUED ? 1 : Infinity;
   }
 
   /** @internal */
   protected override [forget](): void {
     const words = new Int32Array(this[reference].membership.memory.buffer);
     // The count also says so after the object has been closed.
-    this.#wasDone ||= (Atomics.load(words, (this.at + O_PHASE) >> 2) & PHASE_COUNT) === 0;
+    this.#wasDone ||= (Atomics.load(words, (this[address] + O_PHASE) >> 2) & PHASE_COUNT) === 0;
     super[forget]();
   }
 
   #begin(): Exclude<ReturnType<Sync['begin']>, ANSWER_CLOSED> {
-    const answer = this.sync.begin(this.at, this.attachment);
+    const answer = this[functions].begin(this[address], this[ownAttachment]);
     if (answer === ANSWER_CLOSED) throw this[disposedError]();
     return answer;
   }
 
   #end(isDone: boolean): void {
     this.#runs = false;
-    if (!this.disposed) this.sync.end(this.at, isDone, this.attachment);
+    if (!this[isOver]) this[functions].end(this[address], isDone, this[ownAttachment]);
   }
 
   /** Whether the work has been done; false if the object has been disposed of. */
   get done(): boolean {
-    return this.isOpen;
+    return this[isOpen];
   }
 
   /** @internal */
-  protected override get state(): string {
-    return this.done ? 'done' : 'not done';
+  protected override get [state](): string {
+    return this[isOpen] ? 'done' : 'not done';
   }
 
   /**
@@ -262,12 +275,12 @@ export class Once extends PhaseObject<typeof KIND> {
    * @example console.log(once.inspect().waiters);
    */
   inspect(): OnceState {
-    const runner = [...this.attachments()].find((number) => this.sync.heldByAttachment(number) > 0);
+    const runner = [...this[attachments]()].find((number) => this[functions].heldByAttachment(number) > 0);
     return {
-      done: this.done,
-      runner: runner === undefined ? undefined : this.sync.threadOfAttachment(runner),
-      deaths: this.sync.deathsOf(this.at),
-      waiters: this.waiters(),
+      done: this[isOpen],
+      runner: runner === undefined ? undefined : this[functions].threadOfAttachment(runner),
+      deaths: this[functions].deathsOf(this[address]),
+      waiters: this[waiters](),
     };
   }
 }

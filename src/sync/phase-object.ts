@@ -42,7 +42,7 @@ import { type Membership, threadEnded } from '../runtime/membership.js';
 import { ADAPTIVE, WAIT_BLOCKED, WAIT_FAILED } from '../runtime/numbers.js';
 import { nanoseconds } from '../runtime/parking.js';
 import { checkWaitAsync, isNative, waitAsync } from '../runtime/wait-async.js';
-import { close, disposedError, forget, named, reference, SharedObject } from '../shared-object.js';
+import { close, disposedError, forget, isOver, named, reference, SharedObject } from '../shared-object.js';
 import { threadIdOf } from '../stats.js';
 import { syncOf } from './compiled.js';
 
@@ -89,17 +89,60 @@ const FOR_EVER = nanoseconds(Infinity);
 /** For each membership: the groups by their addresses. A group stays here while promises wait or it listens. */
 const groups = new WeakMap<Membership, Map<number, Group>>();
 
+// The hooks of the classes, as in SharedObject.
+/** @internal */
+export const functions = Symbol();
+/** @internal */
+export const address = Symbol();
+/** @internal */
+export const state = Symbol();
+/** @internal */
+export const count = Symbol();
+/** @internal */
+export const waiters = Symbol();
+/** @internal */
+export const mayPoll = Symbol();
+/** @internal */
+export const isOpen = Symbol();
+/** @internal */
+export const attachments = Symbol();
+/** @internal */
+export const ownAttachment = Symbol();
+/** @internal */
+export const phaseSeen = Symbol();
+/** @internal */
+export const checkBlocking = Symbol();
+/** @internal */
+export const sleep = Symbol();
+/** @internal */
+export const sleepForEver = Symbol();
+/** @internal */
+export const block = Symbol();
+/** @internal */
+export const countBlocked = Symbol();
+/** @internal */
+export const uncountBlocked = Symbol();
+/** @internal */
+export const sleepAsync = Symbol();
+/** @internal */
+export const goOn = Symbol();
+/** @internal */
+export const answerAt = Symbol();
+/** @internal */
+export const lastAnswer = Symbol();
+/** @internal */
+export const checkEnded = Symbol();
+
 export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
-  /** @internal */
-  declare protected readonly sync: Sync;
-  /** @internal The address of the shared object, or of the closed one after this object has released its reference. */
-  declare protected at: number;
+  /** @internal The functions of the core. */
+  protected readonly [functions]: Sync = syncOf(this[reference].membership);
+  #at: number = this[reference].address;
   readonly #membership: Membership;
   readonly #words: Int32Array;
   readonly #groups: Map<number, Group>;
   /** Whether a blocking call of this thread is counted as one that waits. */
   #blocks = false;
-  readonly #uncountAfterInterrupt = afterInterrupt(() => this.uncountBlocked(true));
+  readonly #uncountAfterInterrupt = afterInterrupt(() => this[uncountBlocked](true));
 
   /** @internal */
   protected constructor(kind: K, given: references.Reference, thing: string) {
@@ -108,8 +151,11 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
     this.#words = new Int32Array(given.membership.memory.buffer);
     this.#groups = groups.get(given.membership) ?? new Map();
     groups.set(given.membership, this.#groups);
-    this.sync = syncOf(given.membership);
-    this.at = given.address;
+  }
+
+  /** @internal The address of the shared object, or of the closed one after this object has released its reference. */
+  protected get [address](): number {
+    return this.#at;
   }
 
   /**
@@ -117,30 +163,35 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
    * and is meant for diagnostics.
    */
   get waiting(): number {
-    return this.waiters().reduce((sum, { calls }) => sum + calls, 0);
+    return this[count];
+  }
+
+  /** @internal */
+  protected get [count](): number {
+    return this[waiters]().reduce((sum, { calls }) => sum + calls, 0);
   }
 
   /** @internal What `toString` says besides the class and the number of waiting calls. */
-  protected abstract get state(): string;
+  protected abstract get [state](): string;
 
   /**
    * Returns the class, the state and the number of calls that wait, for example `Latch(2 left, 1 waiting)`, for
    * diagnostics. Never blocks, throws nothing.
    */
   override toString(): string {
-    const is = this.disposed ? 'disposed' : `${this.state}, ${this.waiting} waiting`;
+    const is = this[isOver] ? 'disposed' : `${this[state]}, ${this[count]} waiting`;
     return `${this[Symbol.toStringTag]}(${this[named](', ')}${is})`;
   }
 
   /** @internal The threads that wait. The thread that has waited longest comes first. */
-  protected waiters(): Waiter[] {
+  protected [waiters](): Waiter[] {
     const now = timestamp();
     const found: Waiter[] = [];
-    for (const attachment of this.attachments()) {
-      const calls = this.sync.waitsBy(attachment);
+    for (const attachment of this[attachments]()) {
+      const calls = this[functions].waitsBy(attachment);
       if (calls < 1) continue;
-      const waited = Math.max((now - this.sync.waitsSinceBy(attachment)) | 0, 0);
-      const thread = this.sync.threadOfAttachment(attachment);
+      const waited = Math.max((now - this[functions].waitsSinceBy(attachment)) | 0, 0);
+      const thread = this[functions].threadOfAttachment(attachment);
       found.push({ thread, threadId: threadIdOf(this.#membership.core, thread), calls, waited });
     }
     return found.sort((a, b) => b.waited - a.waited);
@@ -150,67 +201,67 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
    * @internal Whether a waiter may poll before it sleeps. If the options fix the number of polls, the options decide
    * instead.
    */
-  protected get mayPoll(): boolean {
+  protected get [mayPoll](): boolean {
     return true;
   }
 
   /** @internal Whether the count is 0 and the object has not been disposed of. */
-  protected get isOpen(): boolean {
-    return this.sync.awaitZero(this.at) === ADMITTED;
+  protected get [isOpen](): boolean {
+    return this[functions].awaitZero(this.#at) === ADMITTED;
   }
 
   /** @internal The numbers of the attachments of all threads to the object. */
-  protected *attachments(): Generator<number> {
+  protected *[attachments](): Generator<number> {
     for (let attachment = 0; ; ) {
-      attachment = this.disposed ? 0 : this.sync.attachmentAfter(this.at, attachment);
+      attachment = this[isOver] ? 0 : this[functions].attachmentAfter(this.#at, attachment);
       if (attachment === 0) return;
       yield attachment;
     }
   }
 
   /** @internal The number of this thread's attachment. */
-  protected get attachment(): number {
+  protected get [ownAttachment](): number {
     return this[reference].shared.attachment;
   }
 
   /** @internal The phase that this thread read when it last looked at an object, for example by `awaitZero`. */
-  protected get phaseSeen(): number {
-    return this.sync.phaseSeen.value;
+  protected get [phaseSeen](): number {
+    return this[functions].phaseSeen.value;
   }
 
   /** @internal Throws if this thread must not block. */
-  protected checkBlocking(instead: string): void {
+  protected [checkBlocking](instead: string): void {
     if (!this.#membership.mayBlock) throw mayNotBlock(instead);
   }
 
   /** @internal Blocks until the phase is over, or until the time has passed: then the call gives up. */
-  protected sleep(phase: number, left: () => number): Ended {
-    return this.block(
+  protected [sleep](phase: number, left: () => number): Ended {
+    return this[block](
       left,
-      (nanoseconds) => this.sync.sleepInPhase(this.at, phase, nanoseconds),
-      () => this.lastAnswer(phase),
+      (nanoseconds) => this[functions].sleepInPhase(this.#at, phase, nanoseconds),
+      () => this[lastAnswer](phase),
     );
   }
 
   /** @internal Blocks until the phase is over, without a time limit. A barrier calls it in every round. */
-  protected sleepForEver(phase: number): Ended {
+  protected [sleepForEver](phase: number): Ended {
     this.#prepareToPoll();
-    this.countBlocked();
+    this[countBlocked]();
     let hasFailed = true;
     try {
-      const answer = this.sync.sleepInPhase(this.at, phase, FOR_EVER);
-      const how = answer === ADMITTED && !this.sync.wasBroken(this.at, phase) ? answer : this.lastAnswer(phase);
+      const answer = this[functions].sleepInPhase(this.#at, phase, FOR_EVER);
+      const how = answer === ADMITTED && !this[functions].wasBroken(this.#at, phase) ? answer : this[lastAnswer](phase);
       hasFailed = how !== ADMITTED;
       return how;
     } finally {
-      this.uncountBlocked(hasFailed);
+      this[uncountBlocked](hasFailed);
     }
   }
 
   #prepareToPoll(): void {
     const { pollTime } = this.#membership;
     pollTime.waits();
-    this.sync.setAwake(this.mayPoll ? pollTime.pauses : 0, pollTime.near);
+    this[functions].setAwake(this[mayPoll] ? pollTime.pauses : 0, pollTime.near);
   }
 
   /**
@@ -218,13 +269,13 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
    * no time is left. Meanwhile this call of the thread is counted as one that waits.
    * @param end is called with the last answer, and returns the answer of this call.
    */
-  protected block<A extends number, E extends number>(
+  protected [block]<A extends number, E extends number>(
     left: () => number,
     sleep: (nanoseconds: bigint) => A,
     end: (answer: A | TIMED_OUT) => E,
   ): E {
     this.#prepareToPoll();
-    this.countBlocked();
+    this[countBlocked]();
     let hasFailed = true;
     try {
       let answer: A | TIMED_OUT = TIMED_OUT;
@@ -234,22 +285,22 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
       hasFailed = how !== ADMITTED;
       return how;
     } finally {
-      this.uncountBlocked(hasFailed);
+      this[uncountBlocked](hasFailed);
     }
   }
 
   /** @internal Counts a call of this thread that is about to block as a waiting call. */
-  protected countBlocked(): void {
-    this.uncountBlocked(true);
-    this.sync.waitsBegin(this.attachment, 1, timestamp());
+  protected [countBlocked](): void {
+    this[uncountBlocked](true);
+    this[functions].waitsBegin(this[ownAttachment], 1, timestamp());
     this.#blocks = true;
     this.#uncountAfterInterrupt();
   }
 
   /** @internal Ends the count of a blocked call: it is over, or an exception has ended it (runtime/interrupts.ts). */
-  protected uncountBlocked(hasFailed: boolean): void {
-    if (this.#blocks && !this.disposed)
-      this.sync.waitsEnd(this.attachment, 1, WAIT_BLOCKED + (hasFailed ? WAIT_FAILED : 0));
+  protected [uncountBlocked](hasFailed: boolean): void {
+    if (this.#blocks && !this[isOver])
+      this[functions].waitsEnd(this[ownAttachment], 1, WAIT_BLOCKED + (hasFailed ? WAIT_FAILED : 0));
     this.#blocks = false;
   }
 
@@ -258,11 +309,11 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
    * @param cancel is called when the promise gives up. It returns REFUSED, or the answer of the phase if the phase was
    * over first.
    */
-  protected sleepAsync(
+  protected [sleepAsync](
     phase: number,
     timeout: number,
     signal: WaitOptions['signal'],
-    cancel: () => Ended = () => this.lastAnswer(phase),
+    cancel: () => Ended = () => this[lastAnswer](phase),
   ): Promise<Ended> {
     return new Promise((resolve, reject) => {
       checkWaitAsync();
@@ -280,18 +331,19 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
           // The code of the signal may have ended the phase.
           if (!calls.delete(settle)) return;
           const answer = cancel();
-          this.sync.waitsEnd(attachment, 1, howEnded(answer));
+          this[functions].waitsEnd(attachment, 1, howEnded(answer));
           if (calls.size === 0) this.#end(at, group);
           if (answer === REFUSED && !hasTimedOut) reject(reason);
           settle(answer);
         },
         () => 'the end of the phase',
       );
-      if (this.disposed) {
+      if (this[isOver]) {
         settle(ANSWER_CLOSED);
         return;
       }
-      const { at, attachment } = this;
+      const at = this.#at;
+      const attachment = this[ownAttachment];
       const all = this.#groups;
       const group = all.get(at) ?? { phase, calls: new Set(), looker: undefined, listens: false };
       const { calls } = group;
@@ -299,13 +351,13 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
       if (group.phase !== phase) PhaseObject.#listen(all, at, group);
       if (group.looker && group.phase !== phase) {
         // The phase of this call is over, so the answer is not QUEUED.
-        settle(this.answerAt(at, phase) as Ended);
+        settle(this[answerAt](at, phase) as Ended);
         return;
       }
       group.phase = phase;
       all.set(at, group);
       calls.add(settle);
-      this.sync.waitsBegin(attachment, 1, timestamp());
+      this[functions].waitsBegin(attachment, 1, timestamp());
       // If an exception has ended an earlier call before the group listened, this call makes it listen.
       if (calls.size > 1 && group.listens) return;
       if (!group.looker) host.keepAlive(true);
@@ -335,11 +387,11 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
    */
   #look(at: number, group: Group): Promise<unknown> | undefined {
     while (true) {
-      const answer = this.answerAt(at, group.phase);
+      const answer = this[answerAt](at, group.phase);
       if (answer !== QUEUED) {
-        const most = this.goOn(at, answer);
-        group.phase = this.phaseSeen;
-        this.sync.waitsEnd(this.attachment, Math.min(group.calls.size, most), howEnded(answer));
+        const most = this[goOn](at, answer);
+        group.phase = this[phaseSeen];
+        this[functions].waitsEnd(this[ownAttachment], Math.min(group.calls.size, most), howEnded(answer));
         this.#settle(at, group, answer, most);
         if (group.looker === undefined) return undefined;
       } else {
@@ -366,7 +418,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
    * @internal How many promises of a group go on after a phase with this answer. If not all go on, the function also
    * reads the present phase: `phaseSeen` is then the phase for which the other promises wait.
    */
-  protected goOn(_at: number, _answer: Ended): number {
+  protected [goOn](_at: number, _answer: Ended): number {
     return Infinity;
   }
 
@@ -381,13 +433,13 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
    * @internal Returns how a phase of the object at this address has ended, or QUEUED if it has not ended. After QUEUED,
    * the thread that ends the phase will wake all waiters.
    */
-  protected answerAt(at: number, phase: number): Ended | QUEUED {
-    return this.sync.announce(at, phase);
+  protected [answerAt](at: number, phase: number): Ended | QUEUED {
+    return this[functions].announce(at, phase);
   }
 
   /** @internal Returns the answer for a call that gives up now: REFUSED, unless the phase is over. */
-  protected lastAnswer(phase: number): Ended {
-    const answer = this.answerAt(this.at, phase);
+  protected [lastAnswer](phase: number): Ended {
+    const answer = this[answerAt](this.#at, phase);
     return answer === QUEUED ? REFUSED : answer;
   }
 
@@ -395,7 +447,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
    * @internal Throws if a wait has ended because the object was disposed of, or because the time had passed.
    * @param wanted what the call has waited for.
    */
-  protected checkEnded(answer: Ended, wanted: string, timeout: number): void {
+  protected [checkEnded](answer: Ended, wanted: string, timeout: number): void {
     if (answer === ANSWER_CLOSED) throw this[disposedError]();
     if (answer === REFUSED) throw timedOut(wanted, timeout);
     answer satisfies ADMITTED | ANSWER_BROKEN;
@@ -403,7 +455,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
 
   /** @internal */
   protected override [close](): void {
-    this.sync.disposePhase(this.at);
+    this[functions].disposePhase(this.#at);
   }
 
   /**
@@ -421,9 +473,9 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
   }
 
   #letGo(looks: boolean): void {
-    const { at } = this;
+    const at = this.#at;
     const group = this.#groups.get(at);
-    this.at = CLOSED_OBJECT;
+    this.#at = CLOSED_OBJECT;
     if (looks && group?.looker) this.#look(at, group);
     if (group?.looker) this.#settle(at, group, ANSWER_CLOSED, Infinity);
   }

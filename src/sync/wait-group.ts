@@ -10,10 +10,22 @@ import { checkInteger, checkOptions, checkType } from '../errors.js';
 import { asyncDispose, dispose, inspected } from '../held-permits.js';
 import { USUAL, type WaitOptions } from '../options.js';
 import { given, type Handle } from '../reference.js';
-import { disposedError } from '../shared-object.js';
+import { disposedError, isOver } from '../shared-object.js';
 import { MOST } from './latch.js';
-import { find, make, open, type SyncOptions, type Waiter } from './phase-object.js';
-import { ZeroObject } from './zero-object.js';
+import {
+  address,
+  attachments,
+  find,
+  functions,
+  make,
+  open,
+  ownAttachment,
+  type SyncOptions,
+  state,
+  type Waiter,
+  waiters,
+} from './phase-object.js';
+import { awaitZero, awaitZeroAsync, ZeroObject } from './zero-object.js';
 
 /** A plain, structured-cloneable value to send to another thread, for `WaitGroup.from` there. */
 export type WaitGroupHandle = Handle<'WaitGroup'>;
@@ -104,10 +116,10 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
   }
 
   #add(n: number, attachment: number): void {
-    const answer = this.sync.putOn(this.at, n, attachment);
+    const answer = this[functions].putOn(this[address], n, attachment);
     if (answer === ANSWER_CLOSED) throw this[disposedError]();
     if (answer === ANSWER_OVER_MAX) {
-      throw new RangeError(`${KIND}.add: there may be ${MOST} tasks, and there are ${this.pending}, got ${n} more`);
+      throw new RangeError(`${KIND}.add: there may be ${MOST} tasks, and there are ${this.#pending}, got ${n} more`);
     }
   }
 
@@ -120,10 +132,10 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
    */
   done(n = 1): void {
     if (n !== 1) checkInteger(`${KIND}.done: n`, n, 1, MOST);
-    const answer = this.sync.takeOff(this.at, n, 0);
+    const answer = this[functions].takeOff(this[address], n, 0);
     if (answer === ANSWER_CLOSED) throw this[disposedError]();
     if (answer === ANSWER_OVER_MAX) {
-      throw new RangeError(`${KIND}.done: n must be at most the pending tasks, which are ${this.pending}, got ${n}`);
+      throw new RangeError(`${KIND}.done: n must be at most the pending tasks, which are ${this.#pending}, got ${n}`);
     }
   }
 
@@ -133,15 +145,20 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
    * @example using task = group.hold();
    */
   hold(): HeldTask {
+    return this.#hold();
+  }
+
+  #hold(): HeldTask {
     const task = new HeldTask(() => this.#ended());
-    this.#add(1, this.attachment);
+    this.#add(1, this[ownAttachment]);
     return task;
   }
 
   #ended(): void {
-    if (this.disposed) return;
+    if (this[isOver]) return;
     // Calls of `done` beyond the tasks of `add` may have taken this task off. Then only the thread's own count is left.
-    if (this.sync.takeOff(this.at, 1, this.attachment) === ANSWER_OVER_MAX) this.sync.dropTask(this.attachment);
+    if (this[functions].takeOff(this[address], 1, this[ownAttachment]) === ANSWER_OVER_MAX)
+      this[functions].dropTask(this[ownAttachment]);
   }
 
   /**
@@ -154,7 +171,7 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
    */
   async run<T>(task: () => T | PromiseLike<T>): Promise<T> {
     checkType(`${KIND}.run: task`, task, 'function', 'a function');
-    const held = this.hold();
+    const held = this.#hold();
     try {
       return await task();
     } finally {
@@ -170,7 +187,7 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
    * @example if (!group.wait({ timeout: 50 })) console.log('not done in time');
    */
   wait(options?: WaitOptions): boolean {
-    return (options === undefined && this.sync.awaitZero(this.at) === ADMITTED) || this.awaitZero(options);
+    return (options === undefined && this[functions].awaitZero(this[address]) === ADMITTED) || this[awaitZero](options);
   }
 
   /**
@@ -178,22 +195,30 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
    * @example await group.waitAsync({ signal });
    */
   waitAsync(options: WaitOptions = {}): Promise<boolean> {
-    return this.awaitZeroAsync(options);
+    return this[awaitZeroAsync](options);
   }
 
   /** The number of tasks that are not done; 0 if the wait group has been disposed of. */
   get pending(): number {
-    return this.sync.phaseCount(this.at);
+    return this.#pending;
+  }
+
+  get #pending(): number {
+    return this[functions].phaseCount(this[address]);
   }
 
   /** The number of threads that have died, or ended, with tasks of `hold` or `run`. */
   get deaths(): number {
-    return this.sync.deathsOf(this.at);
+    return this.#deaths;
+  }
+
+  get #deaths(): number {
+    return this[functions].deathsOf(this[address]);
   }
 
   /** @internal */
-  protected override get state(): string {
-    return `${this.pending} pending`;
+  protected override get [state](): string {
+    return `${this.#pending} pending`;
   }
 
   /**
@@ -201,13 +226,13 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
    * @example console.log(group.inspect().waiters);
    */
   inspect(): WaitGroupState {
-    const holders = [...this.attachments()]
+    const holders = [...this[attachments]()]
       .map((attachment) => ({
-        thread: this.sync.threadOfAttachment(attachment),
-        tasks: this.sync.heldByAttachment(attachment),
+        thread: this[functions].threadOfAttachment(attachment),
+        tasks: this[functions].heldByAttachment(attachment),
       }))
       .filter(({ tasks }) => tasks > 0);
-    return { pending: this.pending, deaths: this.deaths, holders, waiters: this.waiters() };
+    return { pending: this.#pending, deaths: this.#deaths, holders, waiters: this[waiters]() };
   }
 }
 
@@ -243,6 +268,10 @@ export class HeldTask implements Disposable, AsyncDisposable {
    * @example task.done();
    */
   done(): void {
+    this.#done();
+  }
+
+  #done(): void {
     const end = this.#end;
     this.#end = undefined;
     end?.();
@@ -250,7 +279,7 @@ export class HeldTask implements Disposable, AsyncDisposable {
 
   /** Returns, for example, `HeldTask(pending)`. Never blocks, throws nothing. */
   toString(): string {
-    return `HeldTask(${this.held ? 'pending' : 'done'})`;
+    return `HeldTask(${this.#end ? 'pending' : 'done'})`;
   }
 
   /** `HeldTask`. */
@@ -265,12 +294,12 @@ export class HeldTask implements Disposable, AsyncDisposable {
 
   /** Ends a `using` scope: calls `done`. */
   [dispose](): void {
-    this.done();
+    this.#done();
   }
 
   /** Ends an `await using` scope: calls `done`. */
   async [asyncDispose](): Promise<void> {
-    this.done();
+    this.#done();
   }
 }
 

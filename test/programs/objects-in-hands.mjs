@@ -82,6 +82,15 @@ function is(value, wanted) {
   if (JSON.stringify(value) !== JSON.stringify(wanted))
     throw new Error(`${JSON.stringify(value)}, not ${JSON.stringify(wanted)}`);
 }
+function throws(call, name) {
+  try {
+    call();
+  } catch (error) {
+    is(error.name, name);
+    return;
+  }
+  throw new Error(`nothing is thrown, not ${name}`);
+}
 async function rejects(promise, name) {
   const error = await promise.then(
     () => undefined,
@@ -227,7 +236,7 @@ const common = {
     l.unlockRead();
     const within = keep(await l.readAsync({ within: raw(read) }));
     const next = l.writeAsync();
-    is([l.writing, l.waiting, l.tryRead(), l.stamp()], [true, 1, undefined, 0]);
+    is([l.writing, l.tryRead(), l.stamp()], [true, undefined, 0]);
     within.unlock();
     read.unlock();
     const written = keep(await next);
@@ -320,8 +329,290 @@ const common = {
   },
 };
 
+/** The calls of the shared classes that block, and what only threads have. */
+const blocking = {
+  async 'Semaphore, blocked'({ Semaphore }) {
+    const s = make(Semaphore, 2, { max: 3, robust: true });
+    s.acquire(2, soon());
+    throws(() => s.acquire(late), 'TimeoutError');
+    s.release(2);
+    const held = keep(s.hold(2));
+    held.release(1);
+    held.release();
+    is([s.robust, s.inspect().available, Semaphore.from(s.handle).available], [true, 2, 2]);
+    return s;
+  },
+  async 'Mutex, blocked'({ Mutex }) {
+    const m = make(Mutex);
+    m.lock(soon());
+    throws(() => m.lock(late), 'SelfDeadlockError');
+    m.unlock();
+    keep(m.hold(late)).unlock();
+    m.waitForUnlock(soon());
+    is([Mutex.from(m.handle).locked, m.held], [false, false]);
+    return m;
+  },
+  async 'Condition, blocked'({ Condition, Mutex }) {
+    const m = make(Mutex);
+    const c = make(Condition, m);
+    m.lock();
+    is([c.wait(late), c.waitFor(() => true, soon()), c.waitFor(() => false, late)], [false, true, false]);
+    m.unlock();
+    is(c.handle.kind, 'Condition');
+    return c;
+  },
+  async 'Event, Latch, WaitGroup, Once and Barrier, blocked'({ Event, Latch, WaitGroup, Once, Barrier }) {
+    const e = make(Event);
+    is(e.wait(late), false);
+    e.set();
+    is(e.wait(soon()), true);
+    const l = make(Latch, 1);
+    is(l.wait(late), false);
+    l.countDown();
+    is(l.wait(soon()), true);
+    const g = make(WaitGroup);
+    g.add();
+    is([g.wait(late), g.deaths], [false, 0]);
+    g.done();
+    is([g.wait(soon()), g.inspect().pending], [true, 0]);
+    const o = make(Once);
+    is([o.run(() => {}), o.run(() => {}, soon()), o.done], [true, false, true]);
+    const b = make(Barrier, 1);
+    is([b.arriveAndWait(), b.arriveAndWait(soon()), b.round], [0, 0, 2]);
+    const two = make(Barrier, 2);
+    throws(() => two.arriveAndWait(late), 'TimeoutError');
+    is(two.broken, true);
+    for (const object of [e, l, g, o, b, two]) is(typeof object.handle.kind, 'string');
+    kept.push(e, l, g, o, b, two);
+    return make(Barrier, 3);
+  },
+  async 'RwLock, blocked'({ RwLock }) {
+    const l = make(RwLock);
+    l.lockRead(soon());
+    keep(l.read()).unlock();
+    l.unlockRead();
+    l.lockWrite(soon());
+    l.unlockWrite();
+    const reads = keep(keep(l.write()).downgrade());
+    reads[Symbol.dispose]();
+    const writes = keep(keep(l.update(soon())).upgrade(soon()));
+    is([l.writing, l.inspect().writing, l.waiting], [true, true, 0]);
+    writes.unlock();
+    keep(keep(l.update()).downgrade()).unlock();
+    is([l.handle.kind, l.readers], ['RwLock', 0]);
+    return l;
+  },
+  async 'KeyedMutex and KeyedSemaphore, blocked'({ KeyedMutex, KeyedSemaphore }) {
+    const k = make(KeyedMutex);
+    keep(k.hold('a', soon())).unlock();
+    const both = keep(k.holdAll(['b', 'a'], soon()));
+    is([both.keys, both.keysOfDead, k.size], [['a', 'b'], [], 2]);
+    both.unlock();
+    const s = make(KeyedSemaphore, 2);
+    const held = keep(s.hold('a', 2, soon()));
+    throws(() => s.hold('a', late), 'SelfDeadlockError');
+    held.release();
+    is([k.handle.kind, s.handle.kind, s.inspect().size], ['KeyedMutex', 'KeyedSemaphore', 0]);
+    kept.push(s);
+    return k;
+  },
+  async 'RateLimiter, blocked'({ RateLimiter }) {
+    const r = make(RateLimiter, 2, 60_000, { burst: 2 });
+    r.take(soon());
+    r.take();
+    throws(() => r.take(late), 'TimeoutError');
+    is(r.handle.kind, 'RateLimiter');
+    return r;
+  },
+  async 'Channel, blocked'({ Channel, number, value }) {
+    const c = make(Channel, { capacity: 8, codec: number });
+    c.send(1, soon());
+    c.sendMany([2, 3, 4, 5]);
+    is([c.receive(soon()), c.receiveMany(2), c.size, c.bytes > 0], [1, [2, 3], 2, true]);
+    throws(() => make(Channel, { codec: number }).receive(late), 'TimeoutError');
+    c.close();
+    is([...{ [Symbol.iterator]: () => c[Symbol.iterator]() }], [4, 5]);
+    const bytes = make(Channel, { capacity: 4 });
+    const place = keep(bytes.reserve(soon()));
+    place.bytes[0] = 7;
+    place.commit(1);
+    keep(bytes.reserve())[Symbol.dispose]();
+    const message = keep(bytes.take(soon()));
+    is(message.bytes[0], 7);
+    message[Symbol.dispose]();
+    const values = make(Channel, { codec: value, bytes: 200, senders: 1 });
+    const sender = keep(values.sender());
+    values.send({ a: 1 });
+    is([values.receive(), values.handle.kind], [{ a: 1 }, 'Channel']);
+    sender.leave();
+    is(values.closed, true);
+    kept.push(bytes, values);
+    return c;
+  },
+  async select({ Channel, Semaphore, Watch, number, select, selectAsync, receiving, sending, acquiring, changing }) {
+    const c = make(Channel, { codec: number });
+    const s = make(Semaphore, 1);
+    const w = make(Watch, 1, { codec: number });
+    throws(() => select([receiving(raw(c))], late), 'TimeoutError');
+    is(select([sending(raw(c), 1)]).index, 0);
+    is(select([receiving(raw(c)), receiving(raw(c))], soon()).value, 1);
+    is((await selectAsync([acquiring(raw(s))], soon())).index, 0);
+    const changes = selectAsync([changing(raw(w), w.version), acquiring(raw(s)), receiving(raw(c))], soon());
+    w.set(2);
+    is((await changes).value, { value: 2, version: w.version });
+    const acquires = selectAsync([receiving(raw(c)), acquiring(raw(s))], soon());
+    s.release();
+    is((await acquires).index, 1);
+    kept.push(s, w);
+    return c;
+  },
+  async Watch({ Watch, number }) {
+    const w = make(Watch, 1, { codec: number });
+    w.set(2, soon());
+    await w.setAsync(3, soon());
+    const { version } = w.read();
+    is([w.get(), w.version, w.bytes > 0, w.closed, w.waiting], [3, version, true, false, 0]);
+    throws(() => w.changed(version, late), 'TimeoutError');
+    is([w.changed(version - 1).value, w.inspect().version], [3, version]);
+    const next = w.changedAsync();
+    w.set(4);
+    is((await next).value, 4);
+    const got = [];
+    for (const value of { [Symbol.iterator]: () => w[Symbol.iterator]() }) {
+      got.push(value);
+      w.close();
+    }
+    for await (const value of { [Symbol.asyncIterator]: () => w[Symbol.asyncIterator]() }) got.push(value);
+    is([got, w.closed, w.handle.kind], [[4, 4], true, 'Watch']);
+    return w;
+  },
+  async Arena({ Arena, Mutex }) {
+    const a = make(Arena, { threads: 4 });
+    const m = make(Mutex, { arena: raw(a) });
+    is(
+      [m.tryLock(), a.threads, a.handle.kind, a.thread.kind, 'objects' in a.stats()],
+      [true, 1, 'Arena', 'Thread', true],
+    );
+    throws(() => a.reap(a.thread), 'Error');
+    return a;
+  },
+};
+
+/** The classes of the papers. */
+const papers = {
+  ...Object.fromEntries(
+    ['TicketSemaphore', 'TwaSemaphore', 'ChainSemaphore', 'ChannelSemaphore', 'LocationSemaphore'].map((name) => [
+      name,
+      async ({ [name]: Class }) => {
+        const s = make(Class, 2);
+        s.acquire();
+        s.acquire();
+        is(s.available, 0);
+        s.release(2);
+        s.tryAcquire?.();
+        is(Class.from(s.handle).handle.kind, name);
+        return s;
+      },
+    ]),
+  ),
+  async MultilaneSemaphore({ MultilaneSemaphore }) {
+    const s = make(MultilaneSemaphore, 4, { lanes: 2 });
+    s.acquire();
+    is(s.tryAcquire(), true);
+    s.release(2);
+    is([s.available, s.handle.lanes.length], [4, 2]);
+    return s;
+  },
+  ...Object.fromEntries(
+    ['TtsLock', 'TicketLock', 'TwaLock', 'McsLock', 'ClhLock', 'LifoLock', 'ReciprocatingLock'].map((name) => [
+      name,
+      async ({ [name]: Class, CapacitorLock }) => {
+        const l = make(Class);
+        l.lock();
+        throws(() => l.lock(), 'SelfDeadlockError');
+        l.unlock();
+        is([l.tryLock(), l.handle.kind], [true, name]);
+        l.unlock();
+        is(
+          l.run(() => 5),
+          5,
+        );
+        const around = make(CapacitorLock, new Class(), { bypass: 3 });
+        around.lock();
+        around.unlock();
+        is([around.tryLock(), around.bypass, around.handle.kind], [true, 3, 'CapacitorLock']);
+        around.unlock();
+        is(
+          around.run(() => 6),
+          6,
+        );
+        around.dispose();
+        kept.push(make(CapacitorLock, new Class()));
+        return { object: l };
+      },
+    ]),
+  ),
+  async Capacitor({ Capacitor }) {
+    for (const options of [{}, { semaphore: 'chain' }, { lanes: 2 }, { lanes: 2, random: true }]) {
+      const c = make(Capacitor, 4, options);
+      c.arrive();
+      is([c.tryArrive(), c.bypass, c.handle.kind], [true, 4, 'Capacitor']);
+      c.depart();
+      c.depart();
+      throws(() => c.depart(), 'Error');
+      c.dispose();
+      kept.push(make(Capacitor, 4, options));
+    }
+    return make(Capacitor, 2);
+  },
+  async 'Sequencer and EventCount'({ Sequencer, EventCount }) {
+    const s = make(Sequencer);
+    const e = make(EventCount);
+    is([s.ticket(), s.ticket()].map(String), ['0', '1']);
+    e.advance();
+    e.advance(2);
+    e.await(3n);
+    is(String(e.read()), '3');
+    kept.push(s);
+    return e;
+  },
+  async 'BinarySemaphore and CountingSemaphore'({ BinarySemaphore, CountingSemaphore }) {
+    for (const Class of [BinarySemaphore, CountingSemaphore]) {
+      const s = make(Class, 1);
+      s.wait();
+      is([s.value, s.tryWait(), s.tryWaitFor(1), s.tryWaitUntil(Date.now() + 1)], [0, false, false, false]);
+      is([await s.tryWaitForAsync(1), await s.tryWaitUntilAsync(Date.now() + 1)], [false, false]);
+      const waits = s.waitAsync();
+      s.signal();
+      await waits;
+      s.signal();
+      await s.waitAsync();
+      is(s.handle.kind, Class.name);
+      kept.push(s);
+    }
+    return make(CountingSemaphore, 3);
+  },
+  async AtomicSemaphore({ AtomicSemaphore }) {
+    const s = make(AtomicSemaphore);
+    const words = new Int32Array(new SharedArrayBuffer(4));
+    is([s.tryWait(words, 0, 0), s.tryWaitFor(words, 0, 0, 1)], [false, false]);
+    const waits = s.waitAsync(words, 0, 0);
+    Atomics.store(words, 0, 1);
+    s.signal(words, 0);
+    await waits;
+    s.wait(words, 0, 0);
+    is(s.handle.kind, 'AtomicSemaphore');
+    s.dispose();
+    return { object: make(AtomicSemaphore) };
+  },
+};
+
+const { Channel, 'Channel, blocked': blocked, select, ...others } = { ...common, ...blocking };
 const lives = {
   tasks: common,
+  threads: others,
+  channels: { Channel, blocked, select },
+  papers,
 };
 
 let hasFailed = false;
@@ -334,7 +625,8 @@ for (const entry of entries) {
     for (const disposes of [true, false]) {
       try {
         const object = await live(all, entry);
-        if (disposes) {
+        if ('object' in object) kept.push(object);
+        else if (disposes) {
           object[Symbol.dispose]();
           is(object.disposed ?? true, true);
         } else kept.push(object, raw(object));

@@ -4,7 +4,13 @@ import { runProgram } from '../support/program.js';
 
 it.each([
   ['frozen', 'tasks'],
+  ['frozen', 'threads'],
+  ['frozen', 'channels'],
+  ['frozen', 'papers'],
   ['extended', 'tasks'],
+  ['extended', 'threads'],
+  ['extended', 'channels'],
+  ['extended', 'papers'],
 ])('a program with %s objects of %s does what it does with others, and ends', async (...args) => {
   expect(await runProgram('objects-in-hands', args)).toEqual({ code: 0, out: '', err: '' });
 });

@@ -950,9 +950,13 @@ describe('a call that the runtime interrupts', () => {
     ['update().downgrade()', 'beginRead'],
   ])('gives back the turn that its caller has not got or has passed on: %s', (source, at) => {
     const lock = new RwLock();
-    const inside = lock as unknown as Record<'sync' | 'side', Record<string, unknown>>;
-    inside.sync = { ...inside.sync };
-    const calls = at === 'beginRead' ? inside.side : inside.sync;
+    const inside = lock as unknown as Record<symbol, Record<string, unknown>>;
+    /** What the lock keeps by a symbol, and has this name. */
+    const has = (name: string): symbol =>
+      Object.getOwnPropertySymbols(lock).find((key) => name in Object(inside[key])) as symbol;
+    const functions = has('shutGate');
+    inside[functions] = { ...inside[functions] };
+    const calls = inside[at === 'beginRead' ? has('endReadAt') : functions] as Record<string, unknown>;
     const call = calls[at];
     calls[at] = (): never => {
       for (;;);

@@ -21,9 +21,22 @@ import type { Reference } from '../../reference.js';
 import { afterInterrupt } from '../../runtime/interrupts.js';
 import { countdown } from '../../runtime/parking.js';
 import { checkWaitAsync } from '../../runtime/wait-async.js';
-import { disposedError, reference } from '../../shared-object.js';
+import { disposedError, isOver, reference } from '../../shared-object.js';
 import { type HeldRead, lockOf } from '../held-rw.js';
-import { type Ended, PhaseObject } from '../phase-object.js';
+import {
+  address,
+  answerAt,
+  checkBlocking,
+  checkEnded,
+  type Ended,
+  functions,
+  lastAnswer,
+  PhaseObject,
+  phaseSeen,
+  sleep,
+  sleepAsync,
+  uncountBlocked,
+} from '../phase-object.js';
 import { DRAINS, guardedBy, isGateShut, NOTHING, READING, type Side, sideOf } from './side.js';
 
 /** How long a promise may take to lock for reading, and within which guard it reads. */
@@ -41,11 +54,33 @@ export const KIND = 'RwLock';
 /** What a call waits for, in a TimeoutError. */
 export const LOCK = 'the lock';
 
+// The hooks of the classes, as in SharedObject.
+/** @internal */
+export const sideOfLock = Symbol();
+/** @internal */
+export const giveTurnBack = Symbol();
+/** @internal */
+export const lockReading = Symbol();
+/** @internal */
+export const goOnReading = Symbol();
+/** @internal */
+export const lockReadingAsync = Symbol();
+/** @internal */
+export const settleReaders = Symbol();
+/** @internal */
+export const readySide = Symbol();
+/** @internal */
+export const expectInterrupt = Symbol();
+/** @internal */
+export const tellDeaths = Symbol();
+/** @internal */
+export const unlockReading = Symbol();
+
 export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
   /** @internal */
-  protected readonly side: Side;
+  protected readonly [sideOfLock]: Side;
   readonly #recoverAfterInterrupt = afterInterrupt(() => {
-    if (this.side.acts !== NOTHING && !this.disposed) this.#recover();
+    if (this[sideOfLock].acts !== NOTHING && !this[isOver]) this.#recover();
   });
 
   /** @internal */
@@ -54,27 +89,27 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
   /** @internal */
   protected constructor(given: Reference) {
     super(KIND, given, 'lock');
-    this.side = sideOf(this[reference]);
+    this[sideOfLock] = sideOf(this[reference]);
   }
 
   /** @internal */
-  abstract unlockRead(): void;
+  abstract [unlockReading](): void;
 
   /** @internal Gives back the turn. The thread has done nothing with the turn. */
-  protected abstract giveTurnBack(): void;
+  protected abstract [giveTurnBack](): void;
 
   /**
    * @internal Locks for reading, and blocks the thread until no writer is in. Returns whether a writer has died, after
    * onOwnerDied has been told. Returns undefined if the call only `tries` and a writer is in.
    */
-  protected lockReading(method: string, options: WaitOptions | undefined, tries: boolean): boolean | undefined {
+  protected [lockReading](method: string, options: WaitOptions | undefined, tries: boolean): boolean | undefined {
     const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.${method}`, options);
-    const side = this.readySide();
+    const side = this[readySide]();
     // A call that waited here would wait for itself: the writer waits for this thread. A call that tries does not wait.
-    if (side.reads > 0) return tries && isGateShut(this.sync, this.at) ? undefined : this.#readAgain();
+    if (side.reads > 0) return tries && isGateShut(this[functions], this[address]) ? undefined : this.#readAgain();
     if (side.turn >= DRAINS && !tries) throw this.#ofItself(method);
     side.acts = READING;
-    return this.goOnReading(timeout, tries);
+    return this[goOnReading](timeout, tries);
   }
 
   #ofItself(method: string): Error {
@@ -91,17 +126,21 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
    * read.
    * @param answer the answer of beginRead, if the caller has called it.
    */
-  protected goOnReading(timeout: number, tries: boolean, answer?: ReturnType<Sync['beginRead']>): boolean | undefined {
-    const { side } = this;
+  protected [goOnReading](
+    timeout: number,
+    tries: boolean,
+    answer?: ReturnType<Sync['beginRead']>,
+  ): boolean | undefined {
+    const side = this[sideOfLock];
     try {
       const waits = side.waits > 0;
       // A disposed lock has no place, and `begin` would look for one.
-      const result = this.disposed ? ANSWER_CLOSED : waits ? QUEUED : side.begin(tries, answer);
+      const result = this[isOver] ? ANSWER_CLOSED : waits ? QUEUED : side.begin(tries, answer);
       if (result === ANSWER_CLOSED) throw this[disposedError]();
       if (result === REFUSED || (result === QUEUED && tries)) return undefined;
       result satisfies ADMITTED | OWNER_DIED | QUEUED;
       const died =
-        result === QUEUED ? this.#awaitPhase(waits ? side.phase : this.phaseSeen, timeout) : result === OWNER_DIED;
+        result === QUEUED ? this.#awaitPhase(waits ? side.phase : this[phaseSeen], timeout) : result === OWNER_DIED;
       side.begun(died, this);
     } finally {
       side.acts = NOTHING;
@@ -115,25 +154,25 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
    * died.
    */
   #awaitPhase(phase: number, timeout: number): boolean {
-    const { side } = this;
+    const side = this[sideOfLock];
     let answer: Ended = REFUSED;
     try {
-      if (timeout > 0) this.checkBlocking('lockReadAsync, readAsync or tryLockRead');
-      if (timeout > 0) this.expectInterrupt();
-      answer = timeout > 0 ? this.sleep(phase, countdown(timeout)) : this.lastAnswer(phase);
+      if (timeout > 0) this[checkBlocking]('lockReadAsync, readAsync or tryLockRead');
+      if (timeout > 0) this[expectInterrupt]();
+      answer = timeout > 0 ? this[sleep](phase, countdown(timeout)) : this[lastAnswer](phase);
     } finally {
       if (answer !== ADMITTED) side.leave();
     }
-    this.checkEnded(answer, LOCK, timeout);
+    this[checkEnded](answer, LOCK, timeout);
     return side.endWait();
   }
 
   /** @internal Locks for reading without blocking the thread. Tells whether a writer has died, as lockReading. */
-  protected async lockReadingAsync(method: string, options: ReadOptions | undefined): Promise<boolean> {
+  protected async [lockReadingAsync](method: string, options: ReadOptions | undefined): Promise<boolean> {
     const what = `${KIND}.${method}`;
     const timeout = options === undefined ? Infinity : checkWaitOptions(what, options, ['timeout', 'signal', 'within']);
     const { within, signal } = options ?? {};
-    const side = this.readySide();
+    const side = this[readySide]();
     if (within !== undefined) {
       this.#checkWithin(what, within);
       return this.#readAgain();
@@ -146,7 +185,7 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
       try {
         answer = side.reads > 0 ? side.readToo() : side.begin(false);
         if (answer === ANSWER_CLOSED) throw this[disposedError]();
-        if (answer === QUEUED) side.wait(this.phaseSeen);
+        if (answer === QUEUED) side.wait(this[phaseSeen]);
         else side.begun(answer === OWNER_DIED, this);
       } finally {
         side.acts = NOTHING;
@@ -161,7 +200,7 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
     const leave = (): Ended => {
       if (hasLeft) return REFUSED;
       hasLeft = true;
-      const answer = this.lastAnswer(phase);
+      const answer = this[lastAnswer](phase);
       if (answer !== ADMITTED) {
         side.waits--;
         side.leave();
@@ -169,43 +208,43 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
       return answer;
     };
     try {
-      this.checkEnded(timeout === 0 ? leave() : await this.sleepAsync(phase, timeout, signal, leave), LOCK, timeout);
+      this[checkEnded](timeout === 0 ? leave() : await this[sleepAsync](phase, timeout, signal, leave), LOCK, timeout);
     } catch (error) {
-      if (hasLeft || this.disposed) throw error;
+      if (hasLeft || this[isOver]) throw error;
       // The stack was exhausted before the promise could wait. It no longer is after an await.
       await undefined;
-      if (!this.disposed && leave() === ADMITTED) {
-        this.settleReaders();
-        this.unlockRead();
+      if (!this[isOver] && leave() === ADMITTED) {
+        this[settleReaders]();
+        this[unlockReading]();
       }
       throw error;
     }
-    this.settleReaders();
+    this[settleReaders]();
     return side.died && this.#tellReader();
   }
 
   #checkWithin(what: string, within: HeldRead): void {
     const lock = (within as Partial<HeldRead> | null)?.[lockOf];
     // The guard may be of another copy of the library. `unlockRead` may have ended the reading without the guard.
-    const reads = within?.[Symbol.toStringTag] === 'HeldRead' && this.side.reads > 0;
-    if (!reads || lock === undefined || guardedBy.get(lock) !== this.side)
+    const reads = within?.[Symbol.toStringTag] === 'HeldRead' && this[sideOfLock].reads > 0;
+    if (!reads || lock === undefined || guardedBy.get(lock) !== this[sideOfLock])
       throw bad('type', `${what}: within`, 'a HeldRead of this lock that is held', within);
   }
 
   /** @internal If the phase is over, makes the promises of this thread that wait for its end readers. */
-  protected settleReaders(): void {
-    const { side } = this;
-    if (side.waits === 0 || this.at === CLOSED_OBJECT || this.answerAt(side.at, side.phase) !== ADMITTED) return;
+  protected [settleReaders](): void {
+    const side = this[sideOfLock];
+    if (side.waits === 0 || this[address] === CLOSED_OBJECT || this[answerAt](side.at, side.phase) !== ADMITTED) return;
     side.endWait();
     side.keeps = this;
   }
 
   /** @internal Returns the side of this thread, brought into order and with all due promises as readers. */
-  protected readySide(): Side {
-    const { side } = this;
-    if (this.disposed) throw this[disposedError]();
+  protected [readySide](): Side {
+    const side = this[sideOfLock];
+    if (this[isOver]) throw this[disposedError]();
     if (side.acts !== NOTHING) this.#recover();
-    if (side.waits > 0) this.settleReaders();
+    if (side.waits > 0) this[settleReaders]();
     return side;
   }
 
@@ -215,38 +254,38 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
    * thread on this lock brings the side into order. If there is no such call, this happens as soon as the thread has
    * returned to its event loop, as for a mutex (runtime/interrupts.ts).
    */
-  protected expectInterrupt(): void {
+  protected [expectInterrupt](): void {
     this[reference].membership.expectInterrupt();
     this.#recoverAfterInterrupt();
   }
 
   /** Brings the side into order after the runtime has ended a call by an exception. */
   #recover(): void {
-    const { side } = this;
-    this.uncountBlocked(true);
-    if (side.recover()) this.giveTurnBack();
+    const side = this[sideOfLock];
+    this[uncountBlocked](true);
+    if (side.recover()) this[giveTurnBack]();
     side.acts = NOTHING;
     side.keep(this);
   }
 
   /** One more call of a reading thread reads. Tells of a death, unless an earlier call has been told of the same. */
   #readAgain(): boolean {
-    const { side } = this;
+    const side = this[sideOfLock];
     side.reads++;
     return side.died && (side.told || this.#tellReader());
   }
 
   /** Tells the callback that a writer has died. If the callback fails, the newest reading ends. */
   #tellReader(): true {
-    const { side } = this;
+    const side = this[sideOfLock];
     const { reads } = side;
     side.told = true;
-    return this.tellDeaths(
-      Math.max(this.sync.unreportedDeaths(this.at), 1),
+    return this[tellDeaths](
+      Math.max(this[functions].unreportedDeaths(this[address]), 1),
       () => side.reads >= reads,
       () => {
         side.told = false;
-        this.unlockRead();
+        this[unlockReading]();
       },
     );
   }
@@ -256,7 +295,7 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
    * @param hasIt tells whether the caller still has the lock.
    * @param unlock is called before the error is thrown, if the caller still has the lock.
    */
-  protected tellDeaths(deaths: number, hasIt: () => boolean, unlock: () => void): true {
+  protected [tellDeaths](deaths: number, hasIt: () => boolean, unlock: () => void): true {
     try {
       this.onOwnerDied?.(deaths);
       if (!hasIt()) throw new Error(`${KIND}: onOwnerDied has unlocked it`);

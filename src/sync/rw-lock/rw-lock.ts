@@ -14,13 +14,42 @@ import { checkInteger, checkOptions } from '../../errors.js';
 import { NO_READING, NO_WRITING, told } from '../../held-permits.js';
 import { USUAL, type WaitOptions } from '../../options.js';
 import { given, type Handle } from '../../reference.js';
-import { disposedError, reference } from '../../shared-object.js';
+import { disposedError, isOver, reference } from '../../shared-object.js';
 import { threadText } from '../../stats.js';
 import { type HeldRead, type HeldUpdate, type HeldWrite, ReadGuard, UpdateGuard, WriteGuard } from '../held-rw.js';
-import { find, make, open, type SyncOptions } from '../phase-object.js';
-import { KIND, type ReadOptions } from './readers.js';
+import {
+  address,
+  attachments,
+  count,
+  find,
+  functions,
+  make,
+  open,
+  type SyncOptions,
+  state,
+  waiters,
+} from '../phase-object.js';
+import {
+  goOnReading,
+  KIND,
+  lockReading,
+  lockReadingAsync,
+  type ReadOptions,
+  sideOfLock,
+  unlockReading,
+} from './readers.js';
 import { DRAINS, isGateShut, READING, WRITES } from './side.js';
-import { WritersHalf } from './writers.js';
+import {
+  endTurn,
+  guarded,
+  isGone,
+  lockWriting,
+  lockWritingAsync,
+  tryLockWriting,
+  turn,
+  unlockWriting,
+  WritersHalf,
+} from './writers.js';
 
 export type { ReadOptions };
 
@@ -153,7 +182,7 @@ export class RwLock extends WritersHalf {
    * @example lock.lockRead({ timeout: 50 });
    */
   lockRead(options?: WaitOptions): void {
-    const { side } = this;
+    const side = this[sideOfLock];
     // The thread neither reads, waits, writes nor drains, and no call of the thread is changing that.
     if (options === undefined && (side.reads | side.waits | side.acts) === 0 && side.turn < DRAINS) {
       // An exception may end the call of the core. Then `acts` stays, and the next call brings the side into order.
@@ -162,8 +191,8 @@ export class RwLock extends WritersHalf {
       if (answer === 0) {
         side.begun(false, this);
         side.acts = 0;
-      } else this.goOnReading(Infinity, false, answer);
-    } else this.lockReading('lockRead', options, false);
+      } else this[goOnReading](Infinity, false, answer);
+    } else this[lockReading]('lockRead', options, false);
     // biome-ignore lint/correctness/noVoidTypeReturn: to the types it is nothing, and `using` it throws.
     return NO_READING;
   }
@@ -178,7 +207,7 @@ export class RwLock extends WritersHalf {
    * @example if (lock.tryLockRead()) lock.unlockRead();
    */
   tryLockRead(): boolean {
-    return this.lockReading('', undefined, true) !== undefined;
+    return this[lockReading]('', undefined, true) !== undefined;
   }
 
   /**
@@ -189,7 +218,7 @@ export class RwLock extends WritersHalf {
    * @example await lock.lockReadAsync({ signal });
    */
   async lockReadAsync(options?: ReadOptions): Promise<void> {
-    await this.lockReadingAsync('lockReadAsync', options);
+    await this[lockReadingAsync]('lockReadAsync', options);
   }
 
   /**
@@ -199,10 +228,15 @@ export class RwLock extends WritersHalf {
    * @example lock.unlockRead();
    */
   unlockRead(): void {
-    const { side } = this;
+    this[unlockReading]();
+  }
+
+  /** @internal */
+  [unlockReading](): void {
+    const side = this[sideOfLock];
     if (side.reads === 1) side.endRead();
     else if (side.reads > 1) side.reads--;
-    else if (!this.isOver()) throw new Error(`${KIND}.unlockRead: this thread does not read`);
+    else if (!this[isGone]()) throw new Error(`${KIND}.unlockRead: this thread does not read`);
   }
 
   /**
@@ -210,8 +244,8 @@ export class RwLock extends WritersHalf {
    * does, and throws what `lockRead` throws.
    */
   read(options?: WaitOptions): HeldRead {
-    const guard = new ReadGuard(this.guarded, false);
-    return told(guard, this.lockReading('read', options, false) as boolean);
+    const guard = new ReadGuard(this[guarded], false);
+    return told(guard, this[lockReading]('read', options, false) as boolean);
   }
 
   /**
@@ -219,7 +253,7 @@ export class RwLock extends WritersHalf {
    * blocks the thread, and rejects as `lockReadAsync` does.
    */
   async readAsync(options?: ReadOptions): Promise<HeldRead> {
-    return new ReadGuard(this.guarded, await this.lockReadingAsync('readAsync', options));
+    return new ReadGuard(this[guarded], await this[lockReadingAsync]('readAsync', options));
   }
 
   /**
@@ -227,8 +261,8 @@ export class RwLock extends WritersHalf {
    * `using held = lock.tryRead(); if (held) look()`. Never blocks, and throws what `tryLockRead` throws.
    */
   tryRead(): HeldRead | undefined {
-    const guard = new ReadGuard(this.guarded, false);
-    const died = this.lockReading('', undefined, true);
+    const guard = new ReadGuard(this[guarded], false);
+    const died = this[lockReading]('', undefined, true);
     return died === undefined ? undefined : told(guard, died);
   }
 
@@ -252,8 +286,8 @@ export class RwLock extends WritersHalf {
    * @example lock.lockWrite({ timeout: 50 });
    */
   lockWrite(options?: WaitOptions): void {
-    this.lockWriting('lockWrite', options, true);
-    this.side.acts = 0;
+    this[lockWriting]('lockWrite', options, true);
+    this[sideOfLock].acts = 0;
     // biome-ignore lint/correctness/noVoidTypeReturn: to the types it is nothing, and `using` it throws.
     return NO_WRITING;
   }
@@ -266,7 +300,7 @@ export class RwLock extends WritersHalf {
    * @example if (lock.tryLockWrite()) lock.unlockWrite();
    */
   tryLockWrite(): boolean {
-    return this.tryLockWriting() !== undefined;
+    return this[tryLockWriting]() !== undefined;
   }
 
   /**
@@ -276,7 +310,7 @@ export class RwLock extends WritersHalf {
    * @example await lock.lockWriteAsync({ signal });
    */
   async lockWriteAsync(options?: WaitOptions): Promise<void> {
-    await this.lockWritingAsync('lockWriteAsync', options, true);
+    await this[lockWritingAsync]('lockWriteAsync', options, true);
   }
 
   /**
@@ -286,9 +320,14 @@ export class RwLock extends WritersHalf {
    * @example lock.unlockWrite();
    */
   unlockWrite(): void {
-    const side = this.side;
-    if (side.turn === WRITES) this.endTurn(false);
-    else if (!this.isOver()) throw new Error(`${KIND}.unlockWrite: this thread does not write`);
+    this[unlockWriting]();
+  }
+
+  /** @internal */
+  [unlockWriting](): void {
+    const side = this[sideOfLock];
+    if (side.turn === WRITES) this[endTurn](false);
+    else if (!this[isGone]()) throw new Error(`${KIND}.unlockWrite: this thread does not write`);
   }
 
   /**
@@ -296,9 +335,9 @@ export class RwLock extends WritersHalf {
    * does, and throws what `lockWrite` throws.
    */
   write(options?: WaitOptions): HeldWrite {
-    const guard = new WriteGuard(this.guarded, false);
-    told(guard, this.lockWriting('write', options, true));
-    this.side.acts = 0;
+    const guard = new WriteGuard(this[guarded], false);
+    told(guard, this[lockWriting]('write', options, true));
+    this[sideOfLock].acts = 0;
     return guard;
   }
 
@@ -307,7 +346,7 @@ export class RwLock extends WritersHalf {
    * blocks the thread, and rejects as `lockWriteAsync` does.
    */
   async writeAsync(options?: WaitOptions): Promise<HeldWrite> {
-    return new WriteGuard(this.guarded, await this.lockWritingAsync('writeAsync', options, true));
+    return new WriteGuard(this[guarded], await this[lockWritingAsync]('writeAsync', options, true));
   }
 
   /**
@@ -316,8 +355,8 @@ export class RwLock extends WritersHalf {
    * @example using held = lock.tryWrite();
    */
   tryWrite(): HeldWrite | undefined {
-    const guard = new WriteGuard(this.guarded, false);
-    const died = this.tryLockWriting();
+    const guard = new WriteGuard(this[guarded], false);
+    const died = this[tryLockWriting]();
     return died === undefined ? undefined : told(guard, died);
   }
 
@@ -331,9 +370,9 @@ export class RwLock extends WritersHalf {
    * @example using held = lock.update({ timeout: 50 });
    */
   update(options?: WaitOptions): HeldUpdate {
-    const guard = new UpdateGuard(this.guarded, false);
-    told(guard, this.lockWriting('update', options, false));
-    this.side.acts = 0;
+    const guard = new UpdateGuard(this[guarded], false);
+    told(guard, this[lockWriting]('update', options, false));
+    this[sideOfLock].acts = 0;
     return guard;
   }
 
@@ -342,7 +381,7 @@ export class RwLock extends WritersHalf {
    * @example await using held = await lock.updateAsync();
    */
   async updateAsync(options?: WaitOptions): Promise<HeldUpdate> {
-    return new UpdateGuard(this.guarded, await this.lockWritingAsync('updateAsync', options, false));
+    return new UpdateGuard(this[guarded], await this[lockWritingAsync]('updateAsync', options, false));
   }
 
   // --- Stamps ----------------------------------------------------------------------------------------------
@@ -370,7 +409,7 @@ export class RwLock extends WritersHalf {
    * ```
    */
   stamp(): number {
-    const stamp = this.sync.stampOf(this.at);
+    const stamp = this[functions].stampOf(this[address]);
     if (stamp === ANSWER_CLOSED) throw this[disposedError]();
     return stamp;
   }
@@ -385,7 +424,7 @@ export class RwLock extends WritersHalf {
    */
   valid(stamp: number): boolean {
     checkInteger(`${KIND}.valid: stamp`, stamp, 0, 2 ** 29);
-    return stamp !== NO_STAMP && this.sync.isStamp(this.at, stamp) !== 0;
+    return stamp !== NO_STAMP && this[functions].isStamp(this[address], stamp) !== 0;
   }
 
   // --- Diagnostics -------------------------------------------------------------------------------------------
@@ -400,7 +439,11 @@ export class RwLock extends WritersHalf {
    * for diagnostics.
    */
   get writing(): boolean {
-    return isGateShut(this.sync, this.at);
+    return this.#isShut;
+  }
+
+  get #isShut(): boolean {
+    return isGateShut(this[functions], this[address]);
   }
 
   /**
@@ -408,21 +451,27 @@ export class RwLock extends WritersHalf {
    * and is meant for diagnostics.
    */
   override get waiting(): number {
-    return super.waiting + (this.disposed ? 0 : this.turn.waiting);
+    return this[count];
+  }
+
+  /** @internal */
+  protected override get [count](): number {
+    return super[count] + (this[isOver] ? 0 : this[turn].waiting);
   }
 
   #readers(): number[] {
     const found: number[] = [];
-    if (this.disposed) return found;
+    if (this[isOver]) return found;
     const most = this[reference].membership.core.mostThreads();
-    for (let thread = 1; thread <= most; thread++) if (this.sync.readsBy(this.at, thread)) found.push(thread);
+    for (let thread = 1; thread <= most; thread++)
+      if (this[functions].readsBy(this[address], thread)) found.push(thread);
     return found;
   }
 
   /** The thread that has the writers' turn, 0 if none has it. */
   #writer(): number {
-    for (const attachment of this.attachments())
-      if (this.sync.heldByAttachment(attachment) > 0) return this.sync.threadOfAttachment(attachment);
+    for (const attachment of this[attachments]())
+      if (this[functions].heldByAttachment(attachment) > 0) return this[functions].threadOfAttachment(attachment);
     return 0;
   }
 
@@ -432,12 +481,12 @@ export class RwLock extends WritersHalf {
    */
   inspect(): RwLockState {
     const writer = this.#writer() || undefined;
-    const inside = this.waiters().map(
+    const inside = this[waiters]().map(
       (waiter): RwLockWaiter => ({ ...waiter, wants: waiter.thread === writer ? 'drain' : 'read' }),
     );
-    const inLine = this.disposed
+    const inLine = this[isOver]
       ? []
-      : this.turn.inspect().waiters.map(
+      : this[turn].inspect().waiters.map(
           ({ thread, threadId, requests, waited }): RwLockWaiter => ({
             thread,
             threadId,
@@ -449,15 +498,15 @@ export class RwLock extends WritersHalf {
     return {
       readers: this.#readers(),
       writer,
-      writing: this.writing,
-      deaths: this.sync.deathsOf(this.at),
+      writing: this.#isShut,
+      deaths: this[functions].deathsOf(this[address]),
       waiters: [...inside, ...inLine],
     };
   }
 
   /** @internal */
-  protected override get state(): string {
-    if (!this.writing) return `${this.readers} readers`;
+  protected override get [state](): string {
+    if (!this.#isShut) return `${this.#readers().length} readers`;
     const writer = this.#writer();
     return writer === 0 ? 'writing' : `writing by ${threadText(this[reference].membership.core, writer)}`;
   }

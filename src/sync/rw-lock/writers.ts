@@ -20,7 +20,7 @@ import { countdown } from '../../runtime/parking.js';
 import { closed, newPromise, type Run, resolveOfNew } from '../../runtime/promises.js';
 import { checkWaitAsync, waitAsync } from '../../runtime/wait-async.js';
 import { Semaphore } from '../../semaphore.js';
-import { close, disposedError, forget, reference } from '../../shared-object.js';
+import { close, disposedError, forget, isOver, reference } from '../../shared-object.js';
 import {
   type GuardedLock,
   type HeldRead,
@@ -30,7 +30,19 @@ import {
   UpdateGuard,
   WriteGuard,
 } from '../held-rw.js';
-import { KIND, LOCK, ReadersHalf } from './readers.js';
+import { address, block, checkBlocking, checkEnded, functions, ownAttachment, phaseSeen } from '../phase-object.js';
+import {
+  expectInterrupt,
+  giveTurnBack,
+  KIND,
+  LOCK,
+  ReadersHalf,
+  readySide,
+  settleReaders,
+  sideOfLock,
+  tellDeaths,
+  unlockReading,
+} from './readers.js';
 import { type Drained, guardedBy, HAS_TURN, NO_TURN, NOTHING, READING, TURNING, WRITES } from './side.js';
 
 const WITHOUT_BLOCKING = 'lockWriteAsync, writeAsync, updateAsync or tryLockWrite';
@@ -45,17 +57,35 @@ function ofItself(method: string): Error {
   );
 }
 
+// The hooks of the classes, as in SharedObject.
+/** @internal */
+export const turn = Symbol();
+/** @internal */
+export const guarded = Symbol();
+/** @internal */
+export const lockWriting = Symbol();
+/** @internal */
+export const lockWritingAsync = Symbol();
+/** @internal */
+export const tryLockWriting = Symbol();
+/** @internal */
+export const endTurn = Symbol();
+/** @internal */
+export const isGone = Symbol();
+/** @internal */
+export const unlockWriting = Symbol();
+
 export abstract class WritersHalf extends ReadersHalf {
   /** @internal */
-  protected readonly turn: Semaphore;
+  protected readonly [turn]: Semaphore;
   readonly #core = this[reference].membership.core;
   readonly #shared = this[reference].shared;
   /** Ends the wait of a promise for the readers to leave, with an answer. Undefined if no promise waits so. */
   #stopDraining: ((answer: Drained) => void) | undefined;
   /** @internal What the guards of this library object call. */
-  protected readonly guarded: GuardedLock = {
-    endRead: () => this.unlockRead(),
-    endWrite: () => this.unlockWrite(),
+  protected readonly [guarded]: GuardedLock = {
+    endRead: () => this[unlockReading](),
+    endWrite: () => this[unlockWriting](),
     endUpdate: () => this.#endUpdate(),
     downgrade: () => this.#downgrade(),
     downgradeToUpdate: () => this.#downgradeToUpdate(),
@@ -67,15 +97,15 @@ export abstract class WritersHalf extends ReadersHalf {
   /** @internal */
   protected constructor(given: Reference) {
     super(given);
-    this.turn = new Semaphore(1, this[reference]);
-    this.turn.onOwnerDied = (deaths) => {
-      this.side.deaths += deaths;
+    this[turn] = new Semaphore(1, this[reference]);
+    this[turn].onOwnerDied = (deaths) => {
+      this[sideOfLock].deaths += deaths;
     };
-    guardedBy.set(this.guarded, this.side);
+    guardedBy.set(this[guarded], this[sideOfLock]);
   }
 
   /** @internal */
-  abstract unlockWrite(): void;
+  abstract [unlockWriting](): void;
 
   /**
    * @internal Blocks the thread until it has the turn and, if it `writes`, until it is a writer. Returns whether a
@@ -84,20 +114,20 @@ export abstract class WritersHalf extends ReadersHalf {
    * The caller must then set `acts` to NOTHING. If an interrupt comes before that, the turn is given back: nobody has a
    * guard yet that could do so.
    */
-  protected lockWriting(method: string, options: WaitOptions | undefined, writes: boolean): boolean {
+  protected [lockWriting](method: string, options: WaitOptions | undefined, writes: boolean): boolean {
     const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.${method}`, options);
-    const side = this.readySide();
+    const side = this[readySide]();
     if (side.isBusy) throw ofItself(method);
     const left = countdown(timeout);
     side.acts = TURNING;
     try {
       try {
-        const turn = this.turn;
-        if (!turn.tryAcquire()) {
+        const queue = this[turn];
+        if (!queue.tryAcquire()) {
           if (timeout === 0) throw timedOut(LOCK, timeout);
-          this.checkBlocking(WITHOUT_BLOCKING);
-          this.expectInterrupt();
-          turn.acquire({ timeout });
+          this[checkBlocking](WITHOUT_BLOCKING);
+          this[expectInterrupt]();
+          queue.acquire({ timeout });
         }
       } catch (error) {
         if (error instanceof DisposedError) throw this[disposedError]();
@@ -107,12 +137,12 @@ export abstract class WritersHalf extends ReadersHalf {
       try {
         if (writes) this.#becomeWriter(left, timeout, WITHOUT_BLOCKING);
       } catch (error) {
-        this.giveTurnBack();
+        this[giveTurnBack]();
         throw error;
       }
     } catch (error) {
       // If the stack is exhausted, the thread may have the turn. A microtask then brings the side into order.
-      if (error instanceof RangeError) this.expectInterrupt();
+      if (error instanceof RangeError) this[expectInterrupt]();
       else side.acts = NOTHING;
       throw error;
     }
@@ -123,64 +153,64 @@ export abstract class WritersHalf extends ReadersHalf {
    * @internal Gives the turn back when the thread has written nothing. The next owner of the turn is told of the deaths
    * of which this thread has learned.
    */
-  protected override giveTurnBack(): void {
-    const { side } = this;
+  protected override [giveTurnBack](): void {
+    const side = this[sideOfLock];
     const { deaths } = side;
     side.deaths = 0;
-    if (deaths > 0 && !this.disposed) this.#core.restoreOwnerDeaths(this.at, deaths);
-    if (side.turn !== NO_TURN) this.endTurn(true);
+    if (deaths > 0 && !this[isOver]) this.#core.restoreOwnerDeaths(this[address], deaths);
+    if (side.turn !== NO_TURN) this[endTurn](true);
   }
 
   /** Tells the callback if a writer has died. Returns whether a writer has died. The thread writes or updates. */
   #tellWriter(): boolean {
     // The gate also says that a writer has died: an update may have learned of the death and then not have written.
-    const deaths = this.side.deaths || this.sync.hasDied(this.at);
+    const deaths = this[sideOfLock].deaths || this[functions].hasDied(this[address]);
     return deaths !== 0 && this.#tellTurn(deaths);
   }
 
   #tellTurn(told: number): true {
-    const { side } = this;
+    const side = this[sideOfLock];
     const { turn, deaths } = side;
     side.deaths = 0;
     // The callback may call the lock.
     side.acts = NOTHING;
-    return this.tellDeaths(
+    return this[tellDeaths](
       told,
       () => side.turn === turn,
       () => {
         side.deaths = deaths;
-        this.giveTurnBack();
+        this[giveTurnBack]();
       },
     );
   }
 
   /** Lets no more readers in, and blocks until all readers have left. If that fails, the thread still has the turn. */
   #becomeWriter(left: () => number, timeout: number, instead: string): void {
-    const { side } = this;
+    const side = this[sideOfLock];
     let answer: Drained | QUEUED = side.shut();
     try {
       if (answer === QUEUED) {
         answer = REFUSED;
-        if (timeout > 0) this.checkBlocking(instead);
-        answer = this.#drain(this.phaseSeen, left);
+        if (timeout > 0) this[checkBlocking](instead);
+        answer = this.#drain(this[phaseSeen], left);
       }
     } finally {
       side.drained(answer);
     }
-    this.checkEnded(answer, LOCK, timeout);
+    this[checkEnded](answer, LOCK, timeout);
   }
 
   #drain(phase: number, left: () => number): Drained {
-    this.expectInterrupt();
-    return this.block(
+    this[expectInterrupt]();
+    return this[block](
       left,
-      (nanoseconds) => this.sync.drainReaders(this.at, phase, nanoseconds),
+      (nanoseconds) => this[functions].drainReaders(this[address], phase, nanoseconds),
       (answer) => (answer === TIMED_OUT ? REFUSED : answer),
     );
   }
 
   /** @internal Does the same as lockWriting, without blocking the thread. */
-  protected async lockWritingAsync(
+  protected async [lockWritingAsync](
     method: string,
     options: WaitOptions | undefined,
     writes: boolean,
@@ -196,13 +226,13 @@ export abstract class WritersHalf extends ReadersHalf {
     // `watch` may run code of the signal, so it comes before the request is queued.
     const unwatch = watch(timeout, signal, (reason) => alone && promises.cancel(alone, reason), wanted);
     try {
-      const side = this.readySide();
+      const side = this[readySide]();
       const core = this.#core;
       // Is called when the turn comes. A writer shuts the gate at once, so no reader that comes later goes before it. If
       // the stack was exhausted in this call, it is made again.
       const due = (): void => {
         side.takeTurn(this);
-        side.deaths += core.ownersDied(this.at);
+        side.deaths += core.ownersDied(this[address]);
         if (writes && side.shut() === QUEUED && timeout === 0) side.drained(REFUSED);
         // `due` may run inside the endTurn of another call of this thread, which has given its turn back by now.
         side.acts &= ~TURNING;
@@ -210,7 +240,7 @@ export abstract class WritersHalf extends ReadersHalf {
       // If the thread already has the turn, TURNING stays unset, so that an interrupt of this call does not give that
       // turn back.
       if (side.turn === NO_TURN) side.acts = TURNING;
-      let answer: number = promises.first === 0 ? core.tryAcquireRobust(this.at, 1, attachment) : REFUSED;
+      let answer: number = promises.first === 0 ? core.tryAcquireRobust(this[address], 1, attachment) : REFUSED;
       let waited: Promise<void> | undefined;
       if (answer === REFUSED) {
         waited = newPromise<void>();
@@ -222,7 +252,7 @@ export abstract class WritersHalf extends ReadersHalf {
           resolve(refusal);
         };
         if (isImpatient) alone = promises.alone(settle);
-        answer = promises.arrive(this, this.at, 1, attachment, settle, alone);
+        answer = promises.arrive(this, this[address], 1, attachment, settle, alone);
       }
       if (answer === ADMITTED) due();
       side.acts = NOTHING;
@@ -230,7 +260,7 @@ export abstract class WritersHalf extends ReadersHalf {
       if (alone && timeout === 0) promises.cancel(alone, () => timedOut(LOCK, timeout));
       await (answer === ADMITTED || waited);
     } catch (error) {
-      return locate(error instanceof DisposedError && this.disposed ? this[disposedError]() : error);
+      return locate(error instanceof DisposedError && this[isOver] ? this[disposedError]() : error);
     } finally {
       unwatch();
     }
@@ -238,7 +268,7 @@ export abstract class WritersHalf extends ReadersHalf {
       try {
         await this.#becomeWriterAsync(left, timeout, signal);
       } catch (error) {
-        this.giveTurnBack();
+        this[giveTurnBack]();
         throw error;
       }
     }
@@ -246,10 +276,10 @@ export abstract class WritersHalf extends ReadersHalf {
   }
 
   async #becomeWriterAsync(left: () => number, timeout: number, signal: Signal | undefined): Promise<void> {
-    const { side } = this;
+    const side = this[sideOfLock];
     let answer: Drained | QUEUED = side.shut();
     // The code of the signal may read the phase of another object.
-    const phase = this.phaseSeen;
+    const phase = this[phaseSeen];
     try {
       if (answer === QUEUED) {
         answer = REFUSED;
@@ -259,7 +289,7 @@ export abstract class WritersHalf extends ReadersHalf {
     } finally {
       side.drained(answer);
     }
-    this.checkEnded(answer, LOCK, timeout);
+    this[checkEnded](answer, LOCK, timeout);
   }
 
   /**
@@ -268,25 +298,27 @@ export abstract class WritersHalf extends ReadersHalf {
    * (phase-object.ts).
    */
   #drainAsync(phase: number, timeout: number, signal: Signal | undefined): Promise<Drained> {
-    const { at, attachment, sync } = this;
+    const at = this[address];
+    const attachment = this[ownAttachment];
+    const sync = this[functions];
     const words = new Int32Array(this[reference].membership.memory.buffer);
     const index = (at >> 2) + DRAIN_INDEX;
     return new Promise((resolve, reject) => {
-      let isOver = false;
+      let hasEnded = false;
       const settle = (answer: Drained): void => {
-        if (isOver) return;
-        isOver = true;
+        if (hasEnded) return;
+        hasEnded = true;
         this.#stopDraining = undefined;
         stop();
         host.keepAlive(false);
-        if (!this.disposed) sync.waitsEnd(attachment, 1, answer === ADMITTED ? 0 : WAIT_FAILED);
+        if (!this[isOver]) sync.waitsEnd(attachment, 1, answer === ADMITTED ? 0 : WAIT_FAILED);
         // A pending waitAsync would keep the memory alive. It cannot be cancelled, but a notify ends it.
         Atomics.notify(words, index);
-        if (answer === REFUSED) this.side.drained(answer);
+        if (answer === REFUSED) this[sideOfLock].drained(answer);
         resolve(answer);
       };
       const look = (): void => {
-        while (!isOver) {
+        while (!hasEnded) {
           const answer = sync.announceDrain(at, phase);
           if (answer !== QUEUED) {
             settle(answer);
@@ -309,8 +341,8 @@ export abstract class WritersHalf extends ReadersHalf {
         () => LOCK,
       );
       // The code of the signal may have disposed of the lock. Then its memory may be that of another object.
-      if (this.disposed) {
-        isOver = true;
+      if (this[isOver]) {
+        hasEnded = true;
         stop();
         resolve(ANSWER_CLOSED);
         return;
@@ -323,9 +355,10 @@ export abstract class WritersHalf extends ReadersHalf {
   }
 
   /** @internal Becomes a writer without waiting. Returns whether a writer has died, or undefined if that cannot be. */
-  protected tryLockWriting(): boolean | undefined {
-    const side = this.readySide();
-    const { at, sync } = this;
+  protected [tryLockWriting](): boolean | undefined {
+    const side = this[readySide]();
+    const at = this[address];
+    const sync = this[functions];
     if (side.isBusy) return undefined;
     side.acts = TURNING;
     try {
@@ -338,7 +371,7 @@ export abstract class WritersHalf extends ReadersHalf {
         const stamp = sync.stampOf(at);
         answer = stamp === ANSWER_CLOSED || sync.isDrained(at, stamp - 1) ? side.shut() : QUEUED;
         side.drained(answer);
-        if (answer !== ADMITTED) this.giveTurnBack();
+        if (answer !== ADMITTED) this[giveTurnBack]();
       }
       if (answer === ANSWER_CLOSED) throw this[disposedError]();
       if (answer !== ADMITTED) return undefined;
@@ -349,19 +382,19 @@ export abstract class WritersHalf extends ReadersHalf {
   }
 
   /** @internal Opens the gate if it is shut, and gives the turn back. See Side.endTurn for `keepsDied`. */
-  protected endTurn(keepsDied: boolean): void {
-    this.side.endTurn(this, this.turn, keepsDied);
+  protected [endTurn](keepsDied: boolean): void {
+    this[sideOfLock].endTurn(this, this[turn], keepsDied);
   }
 
   #endUpdate(): void {
-    const { side } = this;
-    if (side.turn === HAS_TURN) this.endTurn(true);
-    else if (!this.isOver()) throw new Error('HeldUpdate.unlock: this thread does not have the turn');
+    const side = this[sideOfLock];
+    if (side.turn === HAS_TURN) this[endTurn](true);
+    else if (!this[isGone]()) throw new Error('HeldUpdate.unlock: this thread does not have the turn');
   }
 
   #upgrade(options: WaitOptions | undefined): HeldWrite {
     const timeout = options === undefined ? Infinity : checkWaitOptions('HeldUpdate.upgrade', options);
-    const side = this.readySide();
+    const side = this[readySide]();
     if (side.reads > 0 || side.waits > 0) {
       const call = 'HeldUpdate.upgrade';
       const why = 'this thread or a promise of it reads too, or waits to';
@@ -370,7 +403,7 @@ export abstract class WritersHalf extends ReadersHalf {
     side.acts = TURNING;
     try {
       this.#becomeWriter(countdown(timeout), timeout, 'upgradeAsync');
-      return new WriteGuard(this.guarded, this.sync.hasDied(this.at) !== 0);
+      return new WriteGuard(this[guarded], this[functions].hasDied(this[address]) !== 0);
     } finally {
       side.acts = NOTHING;
     }
@@ -378,30 +411,30 @@ export abstract class WritersHalf extends ReadersHalf {
 
   async #upgradeAsync(options: WaitOptions | undefined): Promise<HeldWrite> {
     const timeout = options === undefined ? Infinity : checkWaitOptions('HeldUpdate.upgradeAsync', options);
-    this.readySide();
+    this[readySide]();
     await this.#becomeWriterAsync(countdown(timeout), timeout, options?.signal);
-    return new WriteGuard(this.guarded, this.sync.hasDied(this.at) !== 0);
+    return new WriteGuard(this[guarded], this[functions].hasDied(this[address]) !== 0);
   }
 
   #downgrade(): HeldRead {
-    const side = this.readySide();
+    const side = this[readySide]();
     if (side.turn !== WRITES) throw new Error('HeldWrite.downgrade: this thread does not write');
     side.readOn();
-    this.unlockWrite();
-    this.settleReaders();
-    return new ReadGuard(this.guarded, false);
+    this[unlockWriting]();
+    this[settleReaders]();
+    return new ReadGuard(this[guarded], false);
   }
 
   #downgradeToUpdate(): HeldUpdate {
-    const side = this.readySide();
+    const side = this[readySide]();
     if (side.turn !== WRITES) throw new Error('HeldWrite.downgradeToUpdate: this thread does not write');
     side.openOn();
-    this.settleReaders();
-    return new UpdateGuard(this.guarded, false);
+    this[settleReaders]();
+    return new UpdateGuard(this[guarded], false);
   }
 
   #downgradeUpdate(): HeldRead {
-    const side = this.readySide();
+    const side = this[readySide]();
     if (side.turn !== HAS_TURN) throw new Error('HeldUpdate.downgrade: this thread does not have the turn');
     side.acts = READING | TURNING;
     try {
@@ -409,30 +442,30 @@ export abstract class WritersHalf extends ReadersHalf {
       const answer = side.reads > 0 ? ADMITTED : side.begin(false);
       if (answer === ANSWER_CLOSED) throw this[disposedError]();
       side.begun(side.reads > 0 ? side.died : answer === OWNER_DIED, this);
-      this.endTurn(true);
-      return new ReadGuard(this.guarded, side.died);
+      this[endTurn](true);
+      return new ReadGuard(this[guarded], side.died);
     } finally {
       side.acts = NOTHING;
     }
   }
 
   /** @internal Whether the lock has been disposed of, so that there is nothing to unlock. */
-  protected isOver(): boolean {
-    return this.disposed || this.#core.isDisposed(this.at) !== 0;
+  protected [isGone](): boolean {
+    return this[isOver] || this.#core.isDisposed(this[address]) !== 0;
   }
 
   /** @internal */
   protected override [close](): void {
-    this.#core.disposeAgain(this.at);
+    this.#core.disposeAgain(this[address]);
   }
 
   /** @internal */
   protected override [forget](): void {
     // A promise whose phase is over reads, so it must learn here whether a writer has died. Later the lock is gone.
-    this.settleReaders();
-    this.side.close(this.at);
+    this[settleReaders]();
+    this[sideOfLock].close(this[address]);
     super[forget]();
     this.#stopDraining?.(ANSWER_CLOSED);
-    this.turn[closed]();
+    this[turn][closed]();
   }
 }
