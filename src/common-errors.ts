@@ -49,33 +49,51 @@ export function knowEverywhere(Class: new (...args: never[]) => Error): void {
   });
 }
 
-/** Describes a value in a few words, whatever its getters and traps do. */
-function show(value: unknown): string {
-  const MOST = 99;
+/** The most characters of a value that a text shows. */
+const MOST_SHOWN = 99;
+
+/** @internal Describes a value in a few words, whatever its getters and traps do. */
+export function shown(value: unknown): string {
   try {
-    return describe(value).slice(0, MOST);
+    return typeof value === 'string' ? inQuotes(value) : describe(value).slice(0, MOST_SHOWN);
   } catch {
     return 'an object';
   }
 }
 
+function inQuotes(text: string): string {
+  if (text.length <= MOST_SHOWN) return quoted(text);
+  return `${quoted(text.slice(0, MOST_SHOWN))}... (${text.length} characters)`;
+}
+
+/**
+ * @internal Returns a text in quotation marks. A text may have characters that would change what else a terminal shows.
+ */
+export function quoted(text: string): string {
+  const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return JSON.stringify(text).replace(/[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/gu, escaped);
+}
+
 function describe(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value.slice(0, 99));
   if (typeof value === 'bigint') return `${value}n`;
-  if (typeof value === 'function') return `a function (${value.name})`;
+  if (typeof value === 'function') return value.name ? `a function (${value.name})` : 'a function';
   if (typeof value !== 'object' || value === null) return String(value);
   return Array.isArray(value) ? 'an array' : `an object (${value.constructor?.name ?? 'no prototype'})`;
 }
 
-/** @internal The error for a bad argument: a `RangeError` if its `typeof` is right, else a `TypeError`. */
-export function bad(type: string, what: string, expected: string, value: unknown): Error {
+/**
+ * @internal The error for a bad argument: a `RangeError` if its `typeof` is right, else a `TypeError`.
+ * @param instead says what to write in place of this value, if that can be told.
+ */
+export function bad(type: string, what: string, expected: string, value: unknown, instead = ''): Error {
   const Kind = typeof value === type ? RangeError : TypeError;
-  return new Kind(`${what} must be ${expected}, got ${show(value)}`);
+  return new Kind(`${what} must be ${expected}, got ${shown(value)}${instead && `: ${instead}`}`);
 }
 
 /** @internal The error for a value that is not an integer, or is out of its range. */
 export function badInteger(what: string, value: unknown, min: number, max: number, why = ''): Error {
-  return bad('number', what, `an integer from ${min} to ${max}${why}`, value);
+  const range = max < min ? `at most ${max}` : `an integer from ${min} to ${max}`;
+  return bad('number', what, range + why, value);
 }
 
 /** @internal Checks an integer argument. */
@@ -85,13 +103,13 @@ export function checkInteger(what: string, value: unknown, min: number, max: num
 }
 
 /** @internal The error for an argument of the wrong type. */
-export function badType(what: string, expected: string, value: unknown): TypeError {
-  return bad('', what, expected, value);
+export function badType(what: string, expected: string, value: unknown, instead?: string): TypeError {
+  return bad('', what, expected, value, instead);
 }
 
 /** @internal Checks the type of an argument by its `typeof`. Null does not pass as an object. */
-export function checkType(what: string, value: unknown, type: string, expected: string): void {
-  if (typeof value !== type || value === null) throw badType(what, expected, value);
+export function checkType(what: string, value: unknown, type: string, expected: string, instead?: string): void {
+  if (typeof value !== type || value === null) throw badType(what, expected, value, instead);
 }
 
 /**
@@ -114,7 +132,22 @@ export function checkOptions(what: string, options: unknown, names: readonly str
     given = name;
     near = names.find((option) => isNear(option, name));
   }
-  if (isBad) throw badType(`${what}: options`, `of { ${names.join(', ')} }${near ? ` (perhaps ${near})` : ''}`, given);
+  if (isBad)
+    throw badType(
+      `${what}: options`,
+      `${names.length > 0 ? `of { ${names.join(', ')} }` : 'left out'}${near ? ` (perhaps ${near})` : ''}`,
+      given,
+      insteadOf(given, options, names),
+    );
+}
+
+/** Says what to write in place of a value that stands where the options stand. */
+function insteadOf(given: unknown, options: unknown, names: readonly string[]): string {
+  // What is given is the name of an option.
+  if (given !== options) return '';
+  if (typeof given === 'number' && names.includes('timeout')) return `for a time-out write { timeout: ${given} }`;
+  const isSignal = typeof (given as { aborted?: unknown } | null)?.aborted === 'boolean';
+  return isSignal && names.includes('signal') ? 'write { signal }' : '';
 }
 
 /** Whether a name begins and ends as an option does, so that more than half of the letters of the option are there. */
@@ -129,7 +162,7 @@ function isNear(option: string, name: string): boolean {
 /** @internal Checks that an argument is one of a few words. */
 export function checkChoice<T extends string>(what: string, value: unknown, choices: readonly T[]): T {
   if (choices.includes(value as T)) return value as T;
-  throw bad('string', what, choices.map(show).join(' or '), value);
+  throw bad('string', what, choices.map(shown).join(' or '), value);
 }
 
 /**
@@ -165,5 +198,7 @@ export function checkSignal(what: string, signal: unknown): void {
   const { aborted, addEventListener, removeEventListener } = (signal ?? {}) as Record<string, unknown>;
   const isSignal =
     typeof aborted === 'boolean' && typeof addEventListener === 'function' && typeof removeEventListener === 'function';
-  if (!isSignal) throw badType(`${what}: signal`, 'an AbortSignal', signal);
+  // An AbortController has its signal in a property of this name.
+  const instead = Object(signal) === signal && 'signal' in (signal as object) ? 'give its .signal' : '';
+  if (!isSignal) throw badType(`${what}: signal`, 'an AbortSignal', signal, instead);
 }

@@ -1,6 +1,6 @@
 /** The errors of this library, and the checks of arguments. */
 import type { Core } from './border/core.js';
-import { knowEverywhere } from './common-errors.js';
+import { badType, knowEverywhere, shown } from './common-errors.js';
 
 export * from './common-errors.js';
 
@@ -40,6 +40,16 @@ export function selfDeadlock(call: string, why: string, instead: string, inAsync
   return new SelfDeadlockError(
     `${call}: ${why}, and would wait for itself: ${instead}. Only if another task of this thread has it, await ${inAsync}`,
   );
+}
+
+/**
+ * @internal Refuses a name in the place of an argument of a class whose objects `open` finds by their names:
+ * `new Mutex('accounts')`, or `Semaphore.open(4, 'pool')`. A string of a number is another mistake.
+ * @param expected says what the argument is, and `rest` which arguments of `open` follow the name.
+ */
+export function refuseName(kind: string, argument: string, value: unknown, expected: string, rest = ''): void {
+  if (typeof value !== 'string' || !Number.isNaN(Number(value))) return;
+  throw badType(`${kind}: ${argument}`, expected, value, `a name comes first in ${kind}.open(${shown(value)}${rest})`);
 }
 
 /** @internal The most of each that an arena may have. */

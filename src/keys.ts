@@ -1,5 +1,5 @@
 /** Keys, and what there is to tell about them, for the keyed locks of threads and for those of tasks. */
-import { bad, badType } from './common-errors.js';
+import { bad, badType, checkType, shown } from './common-errors.js';
 
 /** A key: a string, or an integer from -9,007,199,254,740,991 to 9,007,199,254,740,991. `1` and `'1'` are two keys. */
 export type Key = string | number;
@@ -29,10 +29,27 @@ export interface KeyedStats {
 /** @internal The most keys that `inspect` lists. */
 export const MOST_KEYS = 100;
 
+/** @internal A key in the words of an error. */
+export const keyText = (key: Key): string => `the key ${shown(key)}`;
+
 /** @internal */
 export function checkKey(kind: string, method: string, key: Key): void {
   if (typeof key === 'string' || Number.isSafeInteger(key)) return;
-  throw bad('number', `${kind}.${method}: key`, 'a string or a safe integer', key);
+  const instead = {
+    function: `the key comes first: ${method}(key, run)`,
+    number: 'write String(key)',
+    bigint: 'write String(key)',
+    object: 'give what tells it from others, such as its id',
+  } as const;
+  const advice = instead[typeof key as keyof typeof instead];
+  throw bad('number', `${kind}.${method}: key`, 'a string or a safe integer', key, advice);
+}
+
+/** @internal Checks the first arguments of `runExclusive`. Who forgets the key gives the function in its place. */
+export function checkRun(kind: string, key: Key, run: unknown): void {
+  const method = 'runExclusive';
+  if (typeof key === 'function') checkKey(kind, method, key);
+  checkType(`${kind}.${method}: run`, run, 'function', 'a function');
 }
 
 /**
@@ -40,7 +57,8 @@ export function checkKey(kind: string, method: string, key: Key): void {
  * strings, and ascending.
  */
 export function inOrder(kind: string, method: string, keys: readonly Key[]): Key[] {
-  if (!Array.isArray(keys)) throw badType(`${kind}.${method}: keys`, 'an array', keys);
+  if (!Array.isArray(keys))
+    throw badType(`${kind}.${method}: keys`, 'an array', keys, `write ${method}([first, second])`);
   const sorted = [...new Set(keys)];
   for (const key of sorted) checkKey(kind, method, key);
   return sorted.sort((a, b) => (typeof a === typeof b ? (a < b ? -1 : 1) : typeof a === 'number' ? -1 : 1));

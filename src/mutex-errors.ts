@@ -2,10 +2,8 @@
 import type { Core } from './border/core.js';
 import { MOST_WAITERS } from './border/numbers.js';
 import { ArenaFullError, DisposedError, noRoom, SelfDeadlockError, selfDeadlock } from './errors.js';
-import { disposedError, named, reference, type SharedObject } from './shared-object.js';
+import { described, disposedError, reference, type SharedObject } from './shared-object.js';
 import { threadText } from './stats.js';
-
-const spaced = (name: string): string => name && ` ${name}`;
 
 /** The error of a request that found the arena full, or the queue of the mutex full. */
 export function full(core: Core, at: number): ArenaFullError {
@@ -13,10 +11,10 @@ export function full(core: Core, at: number): ArenaFullError {
 }
 
 /** The error of an unlock by a thread that is not the owner. */
-export function notOwner(core: Core, at: number): Error {
+export function notOwner(mutex: SharedObject<'Mutex'>, core: Core, at: number): Error {
   const owner = core.ownerOf(at);
   const who = owner === 0 ? 'nobody is' : `${threadText(core, owner)} is`;
-  return new Error(`Mutex.unlock: this thread is not the owner, ${who}`);
+  return new Error(`Mutex.unlock: this thread is not the owner of ${mutex[described]()}, ${who}`);
 }
 
 /** Says, for a TimeoutError, what a request waited for that has left the queue. */
@@ -24,7 +22,7 @@ export function wanted(mutex: SharedObject<'Mutex'>): string {
   const { membership, address } = mutex[reference];
   const { core } = membership;
   const owner = core.ownerOf(address);
-  return `the lock ${mutex[named](' ')}(${owner ? `${threadText(core, owner)} has it` : 'free'}, ${core.waitersOf(address)} waiting)`;
+  return `${mutex[described]()} (${owner ? `${threadText(core, owner)} has it` : 'free'}, ${core.waitersOf(address)} waiting)`;
 }
 
 /** The calls that block for a mutex. */
@@ -33,7 +31,7 @@ export type Blocking = 'lock' | 'hold' | 'waitForUnlock';
 /** The error of a thread that would wait for itself, because it is the owner or a promise of it waits. */
 export function ofItself(mutex: SharedObject<'Mutex'>, method: Blocking, isOwner: boolean): SelfDeadlockError {
   const call = `Mutex.${method}`;
-  const lock = `the lock${spaced(mutex[named](''))}`;
+  const lock = mutex[described]();
   const instead = `${method}Async()`;
   return isOwner
     ? selfDeadlock(call, `this thread has ${lock}`, 'code that has it must unlock first, or not lock again', instead)

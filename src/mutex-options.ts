@@ -1,6 +1,6 @@
 /** The options of a new `Mutex`, and the properties of the shared object that they stand for. */
 import type { Arena } from './arena.js';
-import { checkInteger, checkOptions } from './errors.js';
+import { checkInteger, checkOptions, refuseName } from './errors.js';
 import { budget, PARKING, type ParkingOptions, type Properties, USUAL } from './options.js';
 import { ADAPTIVE } from './runtime/numbers.js';
 
@@ -26,6 +26,7 @@ export interface MutexOptions extends ParkingOptions {
 export function properties(options: MutexOptions): Properties {
   const DEFAULT_BYPASS = 0x200000;
   const MOST_BYPASS = 0x8000000;
+  refuseName('Mutex', 'options', options, 'an object');
   checkOptions('Mutex', options, ['bypass', ...USUAL]);
   const { bypass = DEFAULT_BYPASS } = options;
   return {

@@ -103,7 +103,6 @@ export class Mutex extends SharedObject<typeof KIND> {
       KIND,
       // Written out: `given` would make the package larger.
       options instanceof Reference ? options : make(KIND, KIND_MUTEX, properties(options), options.arena),
-      'mutex',
     );
   }
 
@@ -309,7 +308,7 @@ export class Mutex extends SharedObject<typeof KIND> {
     if (answer !== ANSWER_NOT_HELD) {
       if (this.#head.waits) this.#head.flush();
       else this.#core.wakeHead(this.#at);
-    } else if (!this[isOver]) throw notOwner(this.#core, this.#at);
+    } else if (!this[isOver]) throw notOwner(this, this.#core, this.#at);
   }
 
   /**

@@ -115,7 +115,7 @@ export function budget(
   const polls = policies[checkChoice(`${what}: policy`, policy, choices) as Policy];
   if (polls === undefined) return spin === undefined ? usual : checkInteger(`${what}: spin`, spin, 0, MOST_POLLS);
   if (spin !== undefined) {
-    throw new RangeError(`${what}: the policy "${policy}" has no spin`);
+    throw new RangeError(`${what}: the policy "${policy}" has no spin: leave spin out, or take "spin-then-park"`);
   }
   return polls;
 }

@@ -119,10 +119,16 @@ export function shareDefault(): void {
 }
 
 /** @internal This thread's membership of the arena of a handle. */
-export function fromHandle(handle: ArenaHandle): Membership {
+export function fromHandle(handle: ArenaHandle, what = 'Arena.from: handle'): Membership {
   requireSharedMemory();
-  const buffer = handle?.kind === 'Arena' ? bufferOf(handle.memory) : undefined;
-  if (buffer === undefined) throw badType('Arena.from: handle', 'the handle of an Arena of this process', handle);
+  const isHandle = handle?.kind === 'Arena';
+  const buffer = isHandle ? bufferOf(handle.memory) : undefined;
+  if (buffer === undefined) {
+    const instead = isHandle
+      ? 'its memory is missing; send a handle by postMessage or workerData, and not as JSON or to another process'
+      : '';
+    throw badType(what, 'the handle of an Arena of this process', handle, instead);
+  }
   const membership = isShared(buffer) ? Membership.of(handle.memory as WebAssembly.Memory) : undefined;
   if (!membership)
     throw new TypeError(
@@ -212,19 +218,19 @@ export function create(options: ArenaOptions): Membership {
   checkOptions('Arena', options, ['objects', 'threads', 'waiters', 'slots', 'watch', 'chains', 'bytes']);
   const whole = (name: keyof ArenaOptions, usual: number, min: number, max: number): number => {
     const { [name]: value = usual } = options;
-    return checkInteger(name, value, min, max);
+    return checkInteger(`Arena: ${name}`, value, min, max);
   };
   const table = (name: keyof ArenaOptions, usual: number): number => {
     const LONGEST = 65536;
     const size = whole(name, usual, 1, LONGEST);
-    if (size & (size - 1)) throw bad('number', name, `a power of two from 1 to ${LONGEST}`, size);
+    if (size & (size - 1)) throw bad('number', `Arena: ${name}`, `a power of two from 1 to ${LONGEST}`, size);
     return size;
   };
   const objects = whole('objects', 65536, 1, MOST.objects);
   const threads = whole('threads', 1024, 1, MOST.threads);
   const waiters = whole('waiters', 65536, 8, MOST.waiters);
   const { watch = true } = options;
-  checkType('watch', watch, 'boolean', 'true or false');
+  checkType('Arena: watch', watch, 'boolean', 'true or false');
   const slots = table('slots', 2048);
   const chains = table('chains', 4096);
   const bytes = whole('bytes', 2 ** 24, 0, 2 ** 30);
@@ -258,7 +264,10 @@ export function create(options: ArenaOptions): Membership {
 export function membershipOf(arena: Inside | undefined): Membership {
   if (arena === undefined) return defaultArena();
   const membership = arena?.[inside];
-  if (!membership) throw badType('arena', 'an Arena', arena);
+  if (!membership) {
+    const isHandle = (arena as { readonly kind?: unknown } | null)?.kind === 'Arena';
+    throw badType('arena', 'an Arena', arena, isHandle ? 'write Arena.from(handle)' : '');
+  }
   return membership;
 }
 

@@ -23,7 +23,7 @@ import {
   O_MAX,
   O_ROBUST,
 } from './border/numbers.js';
-import { arenaFull, bad, badType, checkInteger, checkType, DisposedError, noRoom } from './errors.js';
+import { arenaFull, bad, badType, checkInteger, checkType, DisposedError, noRoom, quoted, shown } from './errors.js';
 import type { Properties } from './options.js';
 import {
   type ArenaHandle,
@@ -59,6 +59,8 @@ export interface Handle<K extends Kind = Kind> {
 export class Reference {
   declare readonly arena?: never;
   readonly membership: Membership;
+  /** The name by which the thread has opened the object. The name in the arena goes with the object. */
+  name: string | undefined;
   /** What this thread knows of the shared object. `hold` completes it. */
   shared: Shared;
   /** The number of the attachment, or HELD after `hold`. */
@@ -168,7 +170,8 @@ function attached<A extends Attached>(membership: Membership, attach: () => A): 
 /** @internal Checks that a handle is of this kind. */
 export function checkKind(what: string, kind: string, handle: { readonly kind: string }): void {
   if (typeof handle?.kind !== 'string') {
-    throw badType(what, `the handle of a ${kind} (its .handle, not the object)`, handle);
+    const instead = typeof handle === 'string' ? `for a name, call ${kind}.open(${shown(handle)})` : '';
+    throw badType(what, `the handle of a ${kind} (its .handle, not the object)`, handle, instead);
   }
   if (handle.kind !== kind) throw new TypeError(`${what} must be of a ${kind}, but it is of a ${handle.kind}`);
 }
@@ -180,7 +183,7 @@ export function find<K extends Kind>(kind: K, kindNumber: NumberOf<K>, handle: H
   for (const part of ['address', 'generation'] as const) {
     checkInteger(`${what}: its ${part}`, handle[part], ~LIMIT, LIMIT);
   }
-  const membership = fromHandle(handle.arena);
+  const membership = fromHandle(handle.arena, `${kind}.from: the arena of the handle`);
   const answer = attached(membership, () => membership.core.attach(handle.address, handle.generation, kindNumber));
   return referenceBy(membership, answer, what, kind);
 }
@@ -202,7 +205,7 @@ export function open<K extends Kind>(
   mismatch?: (() => Error) | string,
 ): Reference {
   const what = `${kind}.open: name`;
-  checkType(what, name, 'string', 'a string');
+  checkType(what, name, 'string', 'a string', typeof name === 'number' ? 'the name comes first' : '');
   // UTF-8 has no code for half of a surrogate pair. An encoder writes the same character for every half.
   if (/\p{Surrogate}/u.test(name)) {
     throw badType(what, 'well-formed Unicode', name);
@@ -222,8 +225,9 @@ export function open<K extends Kind>(
     return core.openName(bytes.length, ...words(kindNumber, p), 0);
   });
   host.named?.();
-  const which = `${what} ${JSON.stringify(name)}`;
+  const which = `${what} ${quoted(name)}`;
   const found = referenceBy(membership, answer, which, kind);
+  found.name = name;
   if (p === ANY) return found;
   const has = new Int32Array(memory.buffer, found.address);
   const differences = p.differences?.(has) ?? differencesOf(has, p, mismatch);
@@ -270,7 +274,7 @@ function referenceBy(membership: Membership, answer: Attached, what: string, kin
     case ANSWER_WRONG_KIND:
       throw new TypeError(`${what}: the object there is no ${kind}`);
     case ANSWER_NOT_FOUND:
-      throw new Error(`${what}: nothing of that name exists; give permits to create it`);
+      throw new Error(`${what}: nothing of that name exists; give permits to create it: ${kind}.open(name, permits)`);
     case ANSWER_CLOSED:
     case ANSWER_STALE:
       throw new DisposedError(`${what}: the ${kind} has been disposed of`);

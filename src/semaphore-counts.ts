@@ -21,7 +21,17 @@ import { giveBack } from './held-permits.js';
 import type { WaitOptions } from './options.js';
 import { notAdmitted } from './runtime/cancellation.js';
 import { balanceOf } from './runtime/membership.js';
-import { back, close, disposedError, forget, isOver, named, reference, SharedObject } from './shared-object.js';
+import {
+  back,
+  close,
+  described,
+  disposedError,
+  forget,
+  isOver,
+  named,
+  reference,
+  SharedObject,
+} from './shared-object.js';
 import { type SemaphoreStats, semaphoreStats } from './stats.js';
 
 export const KIND = 'Semaphore';
@@ -167,7 +177,7 @@ export function wanted(semaphore: SemaphoreCounts, permits: number): string {
   const { address, membership } = semaphore[reference];
   const { core } = membership;
   const waiting = core.usedElements() > MANY ? '' : `, ${core.waiting(address)} waiting`;
-  return `${permits} permit${permits === 1 ? '' : 's'} ${semaphore[named](' ')}(${semaphore[available]} available${waiting})`;
+  return `${permits} permit${permits === 1 ? '' : 's'} of ${semaphore[described]()} (${semaphore[available]} available${waiting})`;
 }
 
 /** The error of a request that has left the queue, or has found no room in it. */
@@ -192,8 +202,10 @@ export function refused(
   return new RangeError(
     `Semaphore.${method}: ${
       answer === ANSWER_OVER_MAX
-        ? `${permits} more would make more than ${membership.core.maxOf(address)} (its max) available; ${semaphore[available]} are`
-        : `this thread holds ${membership.core.held(shared.attachment)} permits of the robust semaphore, got ${permits}`
+        ? `${permits} more would make more than ${membership.core.maxOf(address)} (its max) available of ${semaphore[described]()}; ` +
+          `${semaphore[available]} are: give back as many as were taken`
+        : `this thread holds ${membership.core.held(shared.attachment)} permits of ${semaphore[described]()}, which is ` +
+          `robust, got ${permits}: the thread that takes permits gives them back`
     }`,
   );
 }

@@ -1,5 +1,6 @@
 /** The options of a new `Semaphore`, and the properties of the shared object that they stand for. */
 import type { Arena } from './arena.js';
+import { refuseName } from './errors.js';
 import { checkProperties, PARKING, type ParkingOptions, type Properties } from './options.js';
 import { ADAPTIVE } from './runtime/numbers.js';
 
@@ -26,5 +27,6 @@ export interface SemaphoreOptions extends ParkingOptions {
 
 /** @internal Checks the options of a new semaphore. */
 export function properties(permits: number, options: SemaphoreOptions): Properties {
+  refuseName('Semaphore', 'permits', permits, 'an integer', ', permits');
   return checkProperties('Semaphore', permits, options, ADAPTIVE, PARKING, ['max', 'robust']);
 }

@@ -118,7 +118,6 @@ export class Semaphore extends SemaphoreCounts {
       KIND,
       // Written out: `given` would make the package larger.
       options instanceof Reference ? options : make(KIND, KIND_SEMAPHORE, properties(permits, options), options.arena),
-      'semaphore',
     );
     // If a semaphore begins without permits, releases make its permits.
     if (permits > 0 && this.#max === LIMIT) this.#usual = permits;

@@ -3,11 +3,11 @@
 
 import { host } from '#host';
 import type { Kind } from './border/kinds.js';
-import { DisposedError } from './errors.js';
+import { DisposedError, quoted } from './errors.js';
 import { dispose, inspected } from './held-permits.js';
 import type { Handle, Reference } from './reference.js';
 import { leaves, threadEnded } from './runtime/membership.js';
-import { closed } from './runtime/promises.js';
+import { closed, described } from './runtime/promises.js';
 
 // State is private, because users may freeze an object. The hooks of the classes are symbols, so that a user's subclass
 // cannot replace one by chance. For the same reason a class asks itself by private names and by hooks, and not by names
@@ -28,6 +28,8 @@ export const back = Symbol();
 export const disposedError = Symbol();
 /** @internal */
 export const named = Symbol();
+/** @internal */
+export { described };
 
 /**
  * A shared object as one library object of this thread sees it.
@@ -39,17 +41,12 @@ export const named = Symbol();
 export abstract class SharedObject<K extends Kind> implements Disposable {
   readonly #kind: K;
   readonly #reference: Reference;
-  readonly #thing: string;
   #hasLetGo = false;
 
-  /**
-   * @internal
-   * @param thing the name of the object in a DisposedError.
-   */
-  protected constructor(kind: K, given: Reference, thing: string = kind) {
+  /** @internal */
+  protected constructor(kind: K, given: Reference) {
     this.#kind = kind;
     this.#reference = given;
-    this.#thing = thing;
     given.hold(this);
   }
 
@@ -163,13 +160,23 @@ export abstract class SharedObject<K extends Kind> implements Disposable {
 
   /** @internal Releases the shared object, and returns the error that reports its end. */
   protected [disposedError](): DisposedError {
+    // The name is there as long as the thread has the object.
+    const object = this[described]();
     this[closed]();
-    return new DisposedError(`the ${this.#thing} ${this[named](' ')}has been disposed of`);
+    return new DisposedError(`${object} has been disposed of`);
+  }
+
+  /** @internal The object in the words of an error: `the Mutex "accounts"`, or `the Mutex` if its name is not known. */
+  [described](): string {
+    const name = this[named]('');
+    return `the ${this.#kind}${name && ` ${name}`}`;
   }
 
   /** @internal The name of the object for a text, and what follows it; empty if the object has no name. See `Host`. */
   [named](after: string): string {
-    const { membership, address } = this.#reference;
-    return host.nameText?.(membership.memory, address, after) ?? '';
+    const { membership, address, name } = this.#reference;
+    if (name !== undefined) return quoted(name) + after;
+    // Another object may have the memory of one that this thread has let go of.
+    return this.#hasLetGo ? '' : (host.nameText?.(membership.memory, address, after) ?? '');
   }
 }

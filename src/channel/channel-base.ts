@@ -12,18 +12,29 @@ import {
   P_TOLD,
   P_UNTOLD,
 } from '../border/numbers.js';
-import { bad, checkInteger, checkOptions } from '../errors.js';
+import { bad, checkInteger, checkOptions, refuseName } from '../errors.js';
 import { budget, PARKING, type ParkingOptions, type Properties, USUAL } from '../options.js';
 import { differing, type Handle, make, Reference } from '../reference.js';
 import { ADAPTIVE } from '../runtime/numbers.js';
 import { closed } from '../runtime/promises.js';
-import { close, detach, disposedError, forget, isOver, named, reference, SharedObject } from '../shared-object.js';
+import {
+  close,
+  described,
+  detach,
+  disposedError,
+  forget,
+  isOver,
+  named,
+  reference,
+  SharedObject,
+} from '../shared-object.js';
 import { type ConditionStats, conditionStats } from '../stats.js';
 import {
   type Codec,
   checkBytes,
   checkCodec,
   hashOf,
+  otherCodec,
   roomFor,
   roomIn,
   sizeOfPlace,
@@ -42,16 +53,16 @@ const FORM: Form = {
   sending: {
     isSending: true,
     thing: 'channel',
-    wanted: 'a free place in a channel',
+    wanted: 'a free place in',
     instead: 'sendAsync or trySend',
-    closed: 'the channel is closed',
+    closed: '',
   },
   receiving: {
     isSending: false,
     thing: 'channel',
-    wanted: 'a message of a channel',
+    wanted: 'a message of',
     instead: 'receiveAsync or tryReceive',
-    closed: 'the channel is closed, and every message has been received',
+    closed: ', and every message has been received',
   },
 };
 /** Says that a receiver has met a hole. */
@@ -178,15 +189,15 @@ export abstract class ChannelBase<T> extends SharedObject<typeof KIND> {
   ) {
     const isNew = !(options instanceof Reference);
     const chosen = (isNew ? options?.codec : codec) ?? (bytes as Codec<unknown> as Codec<T>);
-    super(KIND, isNew ? make(KIND, KIND_CHANNEL, properties(KIND, options), options.arena) : options, 'channel');
+    super(KIND, isNew ? make(KIND, KIND_CHANNEL, properties(KIND, options), options.arena) : options);
     const { address, membership } = this[reference];
     try {
       this[endsOf] = endpointsOf(this[reference], FORM, what, (words, m) => {
         words[(m + P_SENDERS) / 4] = (isNew ? options.senders : senders) ?? 0;
       });
       const hash = hashOf(chosen as Codec<never>);
-      if (this[endsOf].module.agree(address, hash) !== hash)
-        throw new TypeError(`${what}: the channel has another codec than ${JSON.stringify(chosen.name)}`);
+      const agreed = this[endsOf].module.agree(address, hash);
+      if (agreed !== hash) throw otherCodec(what, this[described](), agreed, chosen);
     } catch (error) {
       this[closed]();
       throw error;
@@ -336,6 +347,7 @@ function tell(end: Endpoint, callback: (count: number) => void): void {
 
 /** @internal Returns the properties of a new channel. */
 export function properties<T>(what: string, options: ChannelOptions<T>): Properties {
+  refuseName(KIND, 'options', options, 'an object');
   checkOptions(what, options, ['capacity', 'bytes', 'codec', 'senders', ...USUAL]);
   const { capacity = 256, bytes: most = 48, codec, senders = 1 } = options;
   const MOST_MESSAGES = 65536;

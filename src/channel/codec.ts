@@ -112,7 +112,7 @@ export interface Direct<T> extends Codec<T> {
 
 /** @internal Checks the codec of a caller. */
 export function checkCodec(what: string, codec: Codec<unknown>): void {
-  checkType(`${what}: codec`, codec, 'object', 'a codec');
+  checkType(`${what}: codec`, codec, 'object', 'a codec', 'import one from taketurns/channel, or write one');
   checkType(`${what}: codec.name`, codec.name, 'string', 'a string');
   checkType(`${what}: codec.encode`, codec.encode, 'function', 'a function');
   checkType(`${what}: codec.decode`, codec.decode, 'function', 'a function');
@@ -152,7 +152,7 @@ export function tooLong(length: number, room: number, isAll = true): RangeError 
 }
 
 /** Returns a number, not 0, that tells the codec of this name from others. */
-export function hashOf({ name }: Codec<never>): number {
+export function hashOf({ name }: { readonly name: string }): number {
   let hash = 0x811c9dc5;
   for (const character of name) hash = Math.imul(hash ^ (character.codePointAt(0) as number), 0x01000193);
   return hash | 1;
@@ -162,6 +162,26 @@ export function hashOf({ name }: Codec<never>): number {
 export function wireOf<T>(codec: Codec<T>, views: Views, room: number, membership: Membership): Wire<T> {
   const make = (codec as Partial<Direct<T>>)[direct];
   return make === undefined ? new ScratchWire(codec, views, room) : make.call(codec, views, room, membership);
+}
+
+/** @internal What to do with a message of another type than the codec takes. */
+export const OTHER_CODEC = 'for other messages give another codec, such as { codec: value }';
+
+/** The names of the codecs of the library that have no parameters. */
+const NAMES = ['bytes', 'number', 'text', 'json', 'value'];
+
+/**
+ * @internal The error of a thread that has another codec than others.
+ * @param hash tells the codec of the others.
+ */
+export function otherCodec(what: string, thing: string, hash: number, { name }: { readonly name: string }): TypeError {
+  const has = NAMES.find((known) => hashOf({ name: known }) === hash);
+  const its = has ?? 'codec';
+  const instead = what.endsWith('.from') ? `write ${what}(handle, ${its})` : `give { codec: ${its} }`;
+  return new TypeError(
+    `${what}: ${thing} has ${has === undefined ? 'another codec' : `the codec ${JSON.stringify(has)}`}, and not ` +
+      `${JSON.stringify(name)}: ${instead}`,
+  );
 }
 
 /** Private memory for one message. */

@@ -1,12 +1,12 @@
 /** The codecs that read and write the place of a message itself: numbers and bytes. */
 import { PLACE_HEAD } from '../border/numbers.js';
 import { badType, checkInteger } from '../errors.js';
-import { type Codec, type Direct, direct, tooLong, type Views, type Wire } from './codec.js';
+import { type Codec, type Direct, direct, OTHER_CODEC, tooLong, type Views, type Wire } from './codec.js';
 
 const NUMBER = 8;
 
 function checkNumber(value: unknown): void {
-  if (typeof value !== 'number') throw badType('the message', 'a number', value);
+  if (typeof value !== 'number') throw badType('the message', 'a number', value, OTHER_CODEC);
 }
 
 /**
@@ -50,7 +50,7 @@ const bufferOf = getter('buffer') as (this: unknown) => ArrayBufferLike;
  * tell something else.
  */
 function checkArray<A extends Uint8Array | Float64Array>(tag: string, what: string, value: A): A {
-  if (tagOf.call(value) !== tag) throw badType('the message', what, value);
+  if (tagOf.call(value) !== tag) throw badType('the message', what, value, OTHER_CODEC);
   return value;
 }
 

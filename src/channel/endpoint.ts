@@ -68,10 +68,10 @@ export function isPlace(answer: number): boolean {
 export interface Texts {
   readonly isSending: boolean;
   readonly thing: 'channel' | 'watch';
-  /** What is waited for here, and the names of the methods that do not block. */
+  /** What of the object is waited for here, and the names of the methods that do not block. */
   readonly wanted: string;
   readonly instead: string;
-  /** Why it is refused when it is closed. */
+  /** What follows `is closed` in the error of a request that is refused then. */
   readonly closed: string;
 }
 
@@ -121,6 +121,8 @@ export class Endpoint {
   /** The address of the attachment. */
   readonly record: number;
   readonly #texts: Texts;
+  /** Says which channel or watch it is. */
+  readonly #object: () => string;
 
   constructor(
     membership: Membership,
@@ -129,6 +131,7 @@ export class Endpoint {
     f64: Float64Array,
     release: () => void,
     texts: Texts,
+    object: () => string,
   ) {
     this.release = release;
     this.core = membership.core;
@@ -151,6 +154,7 @@ export class Endpoint {
     this.#last = (this.#first + word(O_MAX) * this.#size) | 0;
     this.word = (this.record + E_WORD) / 8;
     this.#texts = texts;
+    this.#object = object;
   }
 
   /** Says which the other end is, also to the reaper. The thread has claimed nothing before this call. */
@@ -271,7 +275,7 @@ export class Endpoint {
 
   /** Throws if no time is left to wait, or the thread must not block. */
   checkWait(timeout: number, left: () => number): void {
-    if (left() <= 0) throw timedOut(this.#texts.wanted, timeout);
+    if (left() <= 0) throw timedOut(this.#wanted(), timeout);
     if (!this.membership.mayBlock) throw mayNotBlock(this.#texts.instead);
   }
 
@@ -296,7 +300,7 @@ export class Endpoint {
     }
     if (answer === ADMITTED) return true;
     if (answer === ANSWER_CLOSED) throw this.endedError();
-    if (answer === TIMED_OUT) throw timedOut(this.#texts.wanted, timeout);
+    if (answer === TIMED_OUT) throw timedOut(this.#wanted(), timeout);
     throw answer === LEAVE ? new CancelledError() : noRoom(core);
   }
 
@@ -368,7 +372,7 @@ export class Endpoint {
   ): Promise<T> {
     const { core, shared, promises } = this;
     const rest = left();
-    if (rest <= 0) throw timedOut(this.#texts.wanted, timeout);
+    if (rest <= 0) throw timedOut(this.#wanted(), timeout);
     if (this.#isClosed) this.finishClose();
     const impatient = timeout !== Infinity || signal !== undefined;
     let given: { readonly reason: unknown } | undefined;
@@ -412,7 +416,7 @@ export class Endpoint {
         const give = (late: () => unknown): void => {
           // The wait may be the second one of a call, if the first has met a hole.
           const why = late();
-          const reason = isTimeout(why, signal) ? timedOut(this.#texts.wanted, timeout) : why;
+          const reason = isTimeout(why, signal) ? timedOut(this.#wanted(), timeout) : why;
           given = { reason };
           promises.cancel(run, () => reason);
           if (isOver) return;
@@ -421,7 +425,7 @@ export class Endpoint {
           reject(reason);
           end();
         };
-        unwatch = watch(timeout === Infinity ? timeout : Math.max(rest, 0), signal, give, () => this.#texts.wanted);
+        unwatch = watch(timeout === Infinity ? timeout : Math.max(rest, 0), signal, give, () => this.#wanted());
         if (isOver) unwatch();
       }
       if (!isOver) stands?.();
@@ -564,7 +568,16 @@ export class Endpoint {
 
   /** The error for a call that finds the queue closed. */
   closedError(): Error {
-    return this.isOver || this.#isDisposed ? this.disposedError() : closedAt(this, this.#texts.closed);
+    return this.isOver || this.#isDisposed ? this.disposedError() : this.#closedHere();
+  }
+
+  #closedHere(): Error {
+    return closedAt(this, `${this.#object()} is closed${this.#texts.closed}`);
+  }
+
+  /** Says, for a TimeoutError, what a request waited for. */
+  #wanted(): string {
+    return `${this.#texts.wanted} ${this.#object()}`;
   }
 
   /**
@@ -572,7 +585,7 @@ export class Endpoint {
    * to the end of the channel, however late the thread looks.
    */
   endedError(): Error {
-    return this.hasClosed ? closedAt(this, this.#texts.closed) : this.closedError();
+    return this.hasClosed ? this.#closedHere() : this.closedError();
   }
 
   /**
@@ -591,13 +604,14 @@ export class Endpoint {
 
   /** Releases the object, and returns the error that reports its end. */
   disposedError(): Error {
+    const object = this.#object();
     this.release();
-    return new DisposedError(`the ${this.#texts.thing} has been disposed of`);
+    return new DisposedError(`${object} has been disposed of`);
   }
 
   /** A promise found the queue closed. `Promises` takes every closed queue for one that was disposed of. */
   #closedBy(error: unknown, hasClosed: boolean): unknown {
     if (!(error instanceof DisposedError)) return error;
-    return hasClosed ? closedAt(this, this.#texts.closed) : this.closedError();
+    return hasClosed ? this.#closedHere() : this.closedError();
   }
 }

@@ -12,6 +12,7 @@
  * and then links the two by one exchange. So all threads that open a name at the same time get one receiving end. A
  * receiving end that was not linked goes with its attachment, and its pages go with it (core/kinds/channel/pages.ts).
  */
+import { host } from '#host';
 import {
   ANSWER_CLOSED,
   ANSWER_FULL,
@@ -19,13 +20,14 @@ import {
   ANSWER_STALE,
   ANSWER_WRONG_KIND,
   type Attachment,
+  CLOSED_OBJECT,
   O_MAX,
   O_SPIN,
   O_THRESHOLD,
   P_PEER,
   PAGE_SIZE,
 } from '../border/numbers.js';
-import { ArenaFullError, arenaFull, DisposedError, noRoom } from '../errors.js';
+import { ArenaFullError, arenaFull, DisposedError, noRoom, quoted } from '../errors.js';
 import { Reference } from '../reference.js';
 import type { Membership, Shared } from '../runtime/membership.js';
 import { leaves } from '../runtime/membership.js';
@@ -49,8 +51,8 @@ export interface Form {
 class ReceivingEnd extends SharedObject<Form['kind']> {
   readonly #forget: () => void;
 
-  constructor(found: Reference, { kind, sending }: Form, forgets: () => void) {
-    super(kind, found, sending.thing);
+  constructor(found: Reference, { kind }: Form, forgets: () => void) {
+    super(kind, found);
     this.#forget = forgets;
   }
 
@@ -80,7 +82,15 @@ export class Endpoints {
   readonly #object: ReceivingEnd;
   #hasLetGo = false;
 
-  constructor(membership: Membership, module: Module, shared: Shared, receivingEnd: Reference, form: Form) {
+  /** @param name by which the thread has opened the channel or the watch, if it has. */
+  constructor(
+    membership: Membership,
+    module: Module,
+    shared: Shared,
+    receivingEnd: Reference,
+    form: Form,
+    name: string | undefined,
+  ) {
     const buffer = membership.memory.buffer as unknown as SharedArrayBuffer;
     this.module = module;
     this.views = { u8: new Uint8Array(buffer), f64: new Float64Array(buffer), i32: new Int32Array(buffer) };
@@ -93,8 +103,15 @@ export class Endpoints {
     const release = (): void => {
       if (!membership.isOver) membership.letGo(shared);
     };
-    this.sending = new Endpoint(membership, module, shared, f64, release, form.sending);
-    this.receiving = new Endpoint(membership, module, this.#object.shared, f64, release, form.receiving);
+    const object = (): string => {
+      const { at } = this.sending;
+      // Another object may have the memory of one that this thread has let go of.
+      const found = at === CLOSED_OBJECT ? undefined : host.nameText?.(membership.memory, at, '');
+      const text = name === undefined ? found : quoted(name);
+      return `the ${form.sending.thing}${text === undefined ? '' : ` ${text}`}`;
+    };
+    this.sending = new Endpoint(membership, module, shared, f64, release, form.sending, object);
+    this.receiving = new Endpoint(membership, module, this.#object.shared, f64, release, form.receiving, object);
     this.sending.join(this.receiving);
     this.receiving.join(this.sending);
   }
@@ -152,7 +169,7 @@ export function unlessGone<T>(open: () => Reference, make: (found: Reference) =>
  * @throws {DisposedError} if the object is gone. Then its sending end is disposed of, so that its name is free.
  */
 export function endpointsOf(
-  { membership, shared }: Reference,
+  { membership, shared, name }: Reference,
   form: Form,
   what: string,
   prepare?: (words: Int32Array, m: number) => void,
@@ -173,7 +190,7 @@ export function endpointsOf(
     gone.add(error);
     throw error;
   }
-  const all = new Endpoints(membership, module, shared, end, form);
+  const all = new Endpoints(membership, module, shared, end, form, name);
   (shared as Known)[endpoints] = all;
   return all;
 }

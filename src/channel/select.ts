@@ -83,7 +83,7 @@ export function acquiring(semaphore: Semaphore, permits = 1): Case<never> {
     [selecting](): Work<never> {
       const { membership } = checkSemaphore(semaphore);
       if (semaphore[reference].shared.countedBy !== 0)
-        throw new TypeError('acquiring: a robust semaphore cannot be a case of a select');
+        throw new TypeError('acquiring: a robust semaphore cannot be a case of a select: wait for it by acquireAsync');
       checkInteger('acquiring: permits', permits, 1, membership.core.maxOf(semaphore[reference].address));
       return {
         membership,
@@ -163,7 +163,8 @@ function begin(
   options: SelectOptions,
   names = SELECT_OPTIONS,
 ): [readonly Work<unknown>[], number] {
-  if (!Array.isArray(cases)) throw badType(`${what}: cases`, 'an array of cases', cases);
+  if (!Array.isArray(cases))
+    throw badType(`${what}: cases`, 'an array of cases', cases, `write ${what}([receiving(channel), ...])`);
   if (cases.length < 1 || cases.length > MOST_CASES)
     throw new RangeError(`${what}: cases must be 1 to ${MOST_CASES}, got ${cases.length}`);
   const timeout = checkWaitOptions(what, options, names);
@@ -172,7 +173,12 @@ function begin(
   // A hole is undefined here.
   const works = Array.from(cases, (one: Case, i) => {
     if (typeof one?.[selecting] !== 'function')
-      throw badType(`${what}: cases[${i}]`, 'made by receiving, sending, acquiring or changing', one);
+      throw badType(
+        `${what}: cases[${i}]`,
+        'made by receiving, sending, acquiring or changing',
+        one,
+        'such as receiving(channel)',
+      );
     const work = one[selecting]();
     work.check();
     return work;

@@ -35,7 +35,7 @@ export class Sender implements Disposable {
     if (Atomics.load(receiving.words, (receiving.at + P_SENDERS) / 4) === 0) {
       // The last sender may have left just now.
       if (channel[isClosed]) throw sending.closedError();
-      throw new TypeError('Channel.sender: the channel was made without senders');
+      throw new TypeError('Channel.sender: the channel was made without senders: make it with { senders: n }');
     }
     senders.add(this);
     module.beginSending(sending.attachment);

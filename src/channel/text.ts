@@ -1,6 +1,6 @@
 /** The codecs of text: strings, and JSON. */
 import { badType } from '../errors.js';
-import { type Codec, type From, type Into, tooLong } from './codec.js';
+import { type Codec, type From, type Into, OTHER_CODEC, tooLong } from './codec.js';
 
 let encoder: TextEncoder | undefined;
 let decoder: TextDecoder | undefined;
@@ -120,7 +120,7 @@ function writeMessage(text: string, { bytes, room }: Into): number {
 export const text: Codec<string> = {
   name: 'text',
   encode(value: string, into: Into): number {
-    if (typeof value !== 'string') throw badType('the message', 'a string', value);
+    if (typeof value !== 'string') throw badType('the message', 'a string', value, OTHER_CODEC);
     return writeMessage(value, into);
   },
   decode: ({ bytes, length }: From): string => readText(bytes, 0, length),
@@ -134,7 +134,7 @@ export const json: Codec<unknown> = {
   name: 'json',
   encode(value: unknown, into: Into): number {
     const written = JSON.stringify(value);
-    if (written === undefined) throw badType('the message', 'something that JSON can tell', value);
+    if (written === undefined) throw badType('the message', 'something that JSON can tell', value, OTHER_CODEC);
     return writeMessage(written, into);
   },
   decode: ({ bytes, length }: From): unknown => JSON.parse(readText(bytes, 0, length)),

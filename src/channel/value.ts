@@ -108,8 +108,10 @@ const PROOFS: { readonly [tag: string]: (this: unknown) => unknown } = {
   Set: getterOf(Set, 'size'),
 };
 
-const cannot = (value: object): TypeError =>
-  badType('the message', 'of plain objects and other values that travel; send a handle instead of', value);
+function cannot(value: object): TypeError {
+  const instead = 'handle' in value ? 'send its .handle' : 'send a plain object that has what the receiver needs';
+  return badType('the message', 'of plain objects and other values that travel', value, instead);
+}
 
 /** Whether an object has no class of its own. A plain object of another realm has another prototype. */
 function isPlain(value: object): boolean {
@@ -227,7 +229,10 @@ class Writer {
       this.#tag('bigint');
       this.#text(value.toString(16));
     } else if (typeof value === 'object') this.#inside(value);
-    else throw badType('the message', 'of values that travel; send a handle or a name instead of', value);
+    else {
+      const instead = 'send a name, and let the receiver look up what it stands for';
+      throw badType('the message', 'of values that travel', value, instead);
+    }
     if (this.at > this.#room + MOST_COUNTED) throw tooLong(this.at, this.#room, false);
   }
 

@@ -20,16 +20,16 @@ export const FORM: Form = {
   sending: {
     isSending: true,
     thing: 'watch',
-    wanted: 'the turn to set a watch',
+    wanted: 'the turn to set',
     instead: 'setAsync',
-    closed: 'the watch is closed',
+    closed: '',
   },
   receiving: {
     isSending: false,
     thing: 'watch',
-    wanted: 'a newer value of a watch',
+    wanted: 'a newer value of',
     instead: 'changedAsync',
-    closed: 'the watch is closed, and its newest value has been seen',
+    closed: ', and its newest value has been seen',
   },
 };
 

@@ -19,11 +19,21 @@ import { find, make, open, Reference } from '../reference.js';
 import { countdown } from '../runtime/parking.js';
 import { closed } from '../runtime/promises.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
-import { close, detach, disposedError, forget, isOver, named, reference, SharedObject } from '../shared-object.js';
+import {
+  close,
+  described,
+  detach,
+  disposedError,
+  forget,
+  isOver,
+  named,
+  reference,
+  SharedObject,
+} from '../shared-object.js';
 import { conditionStats } from '../stats.js';
 import { changeOf, type Done, ENDED, type Work } from './case.js';
 import { ClosedError, isClosedAt } from './closed-error.js';
-import { type Codec, checkCodec, hashOf, roomIn, type Wire, wireOf } from './codec.js';
+import { type Codec, checkCodec, hashOf, otherCodec, roomIn, type Wire, wireOf } from './codec.js';
 import { bytes } from './codecs.js';
 import type { Endpoint } from './endpoint.js';
 import { type Endpoints, endpointsOf, unlessGone } from './endpoints.js';
@@ -87,7 +97,7 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
   constructor(value: T | undefined, options: WatchOptions<T> | Reference = {}, codec?: Codec<T>, what: string = KIND) {
     const isNew = !(options instanceof Reference);
     const chosen = (isNew ? options?.codec : codec) ?? (bytes as Codec<unknown> as Codec<T>);
-    super(KIND, isNew ? make(KIND, KIND_WATCH, properties(KIND, options), options.arena) : options, 'watch');
+    super(KIND, isNew ? make(KIND, KIND_WATCH, properties(KIND, options), options.arena) : options);
     const { address, membership } = this[reference];
     const { buffer } = membership.memory as unknown as { readonly buffer: SharedArrayBuffer };
     const views = { u8: new Uint8Array(buffer), f64: new Float64Array(buffer), i32: new Int32Array(buffer) };
@@ -102,8 +112,8 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
       };
       this.#ends = endpointsOf(this[reference], FORM, what, hasValue ? prepare : undefined);
       const hash = hashOf(chosen as Codec<never>);
-      if (this.#ends.module.agree(address, hash) !== hash)
-        throw new TypeError(`${what}: the watch has another codec than ${JSON.stringify(chosen.name)}`);
+      const agreed = this.#ends.module.agree(address, hash);
+      if (agreed !== hash) throw otherCodec(what, this[described](), agreed, chosen);
     } catch (error) {
       this[closed]();
       throw error;

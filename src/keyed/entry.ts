@@ -13,7 +13,7 @@ import { Reference } from '../reference.js';
 import type { Membership } from '../runtime/membership.js';
 import { closed } from '../runtime/promises.js';
 import { Semaphore } from '../semaphore.js';
-import { forget, named } from '../shared-object.js';
+import { forget } from '../shared-object.js';
 
 /** What the entries of one table have in common. */
 export interface Home {
@@ -55,10 +55,6 @@ class KeySemaphore extends Semaphore {
     super[forget](address);
     if (this.#entry) this.#entry.at = CLOSED_OBJECT;
   }
-
-  override [named](after: string): string {
-    return `of the ${this.#entry?.text}${after}`;
-  }
 }
 
 export class Entry {
@@ -91,17 +87,6 @@ export class Entry {
     this.#attachment = attachment;
     this.#parts = parts;
     this.at = this.#core.attachedTo(attachment);
-  }
-
-  /** The key in the words of an error. */
-  get text(): string {
-    const MOST = 99;
-    return `key ${JSON.stringify(typeof this.key === 'string' ? this.key.slice(0, MOST) : this.key)}`;
-  }
-
-  /** Says, for a TimeoutError, what a request waited for. */
-  wanted(permits: number): string {
-    return `${permits} permit${permits === 1 ? '' : 's'} of the ${this.text}`;
   }
 
   /** Takes permits if they are free and nobody waits. Returns whether it has; undefined if the object is closed. */

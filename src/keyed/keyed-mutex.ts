@@ -2,7 +2,7 @@
 
 import type { Arena } from '../arena.js';
 import { KIND_KEYED_MUTEX } from '../border/numbers.js';
-import { checkOptions } from '../errors.js';
+import { checkOptions, refuseName } from '../errors.js';
 import { type HeldLock, LockGuard } from '../held-lock.js';
 import type { Key } from '../keys.js';
 import { limited } from '../limiting.js';
@@ -163,6 +163,7 @@ export class KeyedMutex extends Keyed<typeof KIND> {
 }
 
 function properties(options: KeyedMutexOptions): Properties {
+  refuseName(KIND, 'options', options, 'an object');
   checkOptions(KIND, options, USUAL);
   return { permits: 1, max: 1, spin: budget(KIND, options, ADAPTIVE, PARKING), robust: false };
 }

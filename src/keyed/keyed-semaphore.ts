@@ -2,7 +2,7 @@
 
 import type { Arena } from '../arena.js';
 import { KIND_KEYED_SEMAPHORE, LIMIT } from '../border/numbers.js';
-import { checkInteger, checkOptions } from '../errors.js';
+import { checkInteger, checkOptions, refuseName } from '../errors.js';
 import { type HeldPermits, PermitsGuard } from '../held-permits.js';
 import type { Key } from '../keys.js';
 import { limited } from '../limiting.js';
@@ -226,7 +226,7 @@ export class KeyedSemaphore extends Keyed<typeof KIND> {
     options: WaitOptions | undefined,
   ): (this: This, key: K, ...args: Arguments) => Promise<Awaited<T>> {
     const get = limited(KIND, run, options, (call, wait, [key]) => this[running](key, permits, call, wait));
-    checkInteger(`${KIND}.limit: permits`, permits, 1, this.#permits);
+    checkInteger(`${KIND}.limit: permits`, permits, 1, this.#permits, ' (its permits)');
     return get;
   }
 }
@@ -241,6 +241,7 @@ function guard(entry: Entry, permits: number, ownerDied: boolean): HeldPermits {
 }
 
 function properties(permits: number, options: KeyedSemaphoreOptions): Properties {
+  refuseName(KIND, 'permits', permits, 'an integer', ', permits');
   checkOptions(KIND, options, USUAL);
   const max = checkInteger(`${KIND}: permits`, permits, 1, LIMIT);
   return { permits: max, max, spin: budget(KIND, options, ADAPTIVE, PARKING), robust: false };

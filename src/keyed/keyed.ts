@@ -26,17 +26,24 @@
  * ascending. So who waits for a key holds only lesser keys, and such calls cannot wait in a circle.
  */
 import { CLOSED_OBJECT, K_ENDED, O_SPIN, O_TIMEOUTS } from '../border/numbers.js';
-import { ArenaFullError, checkInteger, checkType, DisposedError, mayNotBlock, selfDeadlock } from '../errors.js';
+import {
+  ArenaFullError,
+  checkInteger,
+  DisposedError,
+  mayNotBlock,
+  selfDeadlock,
+  type TimeoutError,
+} from '../errors.js';
 import { dispose } from '../held-permits.js';
 import { keysOf } from '../key-reading.js';
-import { checkKey, inOrder, type Key, type KeyedStats, type KeyStats, MOST_KEYS } from '../keys.js';
+import { checkKey, checkRun, inOrder, type Key, type KeyedStats, type KeyStats, keyText, MOST_KEYS } from '../keys.js';
 import { checkWaitOptions, type Signal, type WaitOptions } from '../options.js';
 import type { Reference } from '../reference.js';
 import { callHolding } from '../running.js';
 import { isTimeout, timedOut } from '../runtime/cancellation.js';
 import { countdown } from '../runtime/parking.js';
 import { DONE } from '../runtime/promises.js';
-import { close, disposedError, forget, isOver, named, reference, SharedObject } from '../shared-object.js';
+import { close, described, disposedError, forget, isOver, named, reference, SharedObject } from '../shared-object.js';
 import type { Entry } from './entry.js';
 import { giveAll, type HeldKeys, KeysGuard } from './held-keys.js';
 import { disposeOf } from './key-cache.js';
@@ -143,7 +150,7 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
 
   /** @internal */
   protected [checkPermits](method: string, permits: number): void {
-    if (permits !== 1) checkInteger(`${this.#kind}.${method}: permits`, permits, 1, this.#permits);
+    if (permits !== 1) checkInteger(`${this.#kind}.${method}: permits`, permits, 1, this.#permits, ' (its permits)');
   }
 
   /** @internal Returns the entry of a key, to which this thread is attached then. */
@@ -186,8 +193,8 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
   }
 
   /** @param whole the time-out of the whole call, if this is one of several waits. */
-  #wait(method: string, entry: Entry, permits: number, timeout: number, whole?: number): boolean {
-    if (timeout === 0) throw this.#refused(entry, timedOut(entry.wanted(permits), 0), whole);
+  #wait(method: string, entry: Entry, permits: number, timeout: number, whole = timeout): boolean {
+    if (timeout === 0) throw this.#late(entry, permits, whole);
     this.#checkOpen();
     const { mayBlock } = this[reference].membership;
     if (!mayBlock) throw mayNotBlock(`${method}Async or tryHold`);
@@ -195,7 +202,7 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
     if (entry.used + permits > this.#permits)
       throw selfDeadlock(
         `${this.#kind}.${method}`,
-        `this thread or a promise of it has the ${entry.text} or waits for it`,
+        `this thread or a promise of it has ${this.#keyOf(entry)} or waits for it`,
         'code that has the key must give it back first, or not hold it again',
         `${method}Async`,
       );
@@ -203,8 +210,9 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
     try {
       entry.semaphore.acquire(permits, { timeout });
     } catch (error) {
+      const refusal = this.#refused(entry, permits, error, whole);
       entry.left(permits);
-      throw this.#refused(entry, error, whole);
+      throw refusal;
     }
     return this.#tell(entry, permits);
   }
@@ -218,17 +226,18 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
    * @internal As `take`, without blocking.
    * @param whole the time-out of the whole call, if this is one of several waits.
    */
-  protected async [takeAsync](entry: Entry, permits: number, limits: Limits, whole?: number): Promise<boolean> {
+  protected async [takeAsync](entry: Entry, permits: number, limits: Limits, whole = limits.timeout): Promise<boolean> {
     const isTaken = this[tryTake](entry, permits);
     if (isTaken !== undefined) return isTaken;
-    if (limits.timeout === 0) throw this.#refused(entry, timedOut(entry.wanted(permits), 0), whole);
+    if (limits.timeout === 0) throw this.#late(entry, permits, whole);
     this.#checkOpen();
     entry.used += permits;
     try {
       await entry.semaphore.acquireAsync(permits, limits === FOR_EVER ? undefined : limits);
     } catch (error) {
+      const refusal = this.#refused(entry, permits, error, whole, limits.signal);
       entry.left(permits);
-      throw this.#refused(entry, error, whole, limits.signal);
+      throw refusal;
     }
     return this.#tell(entry, permits);
   }
@@ -242,7 +251,7 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
   ): Promise<T> {
     const method = 'runExclusive';
     try {
-      checkType(`${this.#kind}.${method}: run`, run, 'function', 'a function');
+      checkRun(this.#kind, key, run);
       const limits = this[limitsOf](method, options);
       this[checkPermits](method, permits);
       const entry = this[entryOf](method, key);
@@ -254,17 +263,35 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
     }
   }
 
-  /**
-   * Counts a request that has been cut short, and returns its error, which tells the time-out of the whole call. What was
-   * refused because the arena is full, or was disposed of, counts nowhere as a time-out.
-   */
-  #refused(entry: Entry, error: unknown, whole: number | undefined, signal?: Signal): unknown {
+  /** Returns the error of a request that the semaphore of its key has refused: an error of this object, not of the key's. */
+  #refused(entry: Entry, permits: number, error: unknown, whole: number, signal?: Signal): unknown {
+    if (isTimeout(error, signal)) return this.#late(entry, permits, whole);
+    const isReason = signal?.aborted && error === signal.reason;
+    if (error instanceof DisposedError && !isReason)
+      return this[reference].membership.isOver ? error : this[disposedError]();
+    // What was refused because the arena is full counts nowhere as a time-out.
+    if (isReason || !(error instanceof ArenaFullError)) this.#count(entry);
+    return error;
+  }
+
+  /** Returns the error of a request whose time has passed: the time-out of the whole call. */
+  #late(entry: Entry, permits: number, whole: number): TimeoutError {
+    this.#count(entry);
+    const which = this.#permits === 1 ? '' : `${permits} permit${permits === 1 ? '' : 's'} of `;
+    // If the arena has had more waiters at a time, the error does not count the waiters: thousands may be thrown at once.
+    const MANY = 1024;
+    const waiting = this.#core.usedElements() > MANY ? '' : ` (${this.#core.waiting(entry.at)} waiting)`;
+    return timedOut(`${which}${this.#keyOf(entry)}${waiting}`, whole);
+  }
+
+  /** Counts a request that ends without permits. */
+  #count(entry: Entry): void {
     // The word is that of the table, which this thread has as long as it has the entry.
-    const isReason = signal?.aborted === true && error === signal.reason;
-    const isRefused = !isReason && (error instanceof DisposedError || error instanceof ArenaFullError);
-    if (entry.at !== CLOSED_OBJECT && !isRefused)
-      Atomics.add(this.#table.names.words, (this.#table.address + O_TIMEOUTS) >> 2, 1);
-    return whole !== undefined && isTimeout(error, signal) ? timedOut(entry.wanted(1), whole) : error;
+    if (entry.at !== CLOSED_OBJECT) Atomics.add(this.#table.names.words, (this.#table.address + O_TIMEOUTS) >> 2, 1);
+  }
+
+  #keyOf(entry: Entry): string {
+    return `${keyText(entry.key)} of ${this[described]()}`;
   }
 
   /** This thread has just taken permits. Reports the deaths of owners, and returns whether there were any. */

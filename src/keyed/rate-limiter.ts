@@ -27,16 +27,17 @@ import {
   checkOptions,
   DisposedError,
   mayNotBlock,
+  refuseName,
   SelfDeadlockError,
   TimeoutError,
 } from '../errors.js';
 import { limited } from '../limiting.js';
 import { checkWaitOptions, isOptions, type Properties, type Signal, type WaitOptions } from '../options.js';
-import { find, type Handle, make, open, Reference } from '../reference.js';
+import { differing, find, type Handle, make, open, Reference } from '../reference.js';
 import { isTimeout, reasonOf, timedOut } from '../runtime/cancellation.js';
 import { countdown } from '../runtime/parking.js';
 import { closed, DONE } from '../runtime/promises.js';
-import { close, disposedError, forget, isOver, named, reference, SharedObject } from '../shared-object.js';
+import { close, described, disposedError, forget, isOver, named, reference, SharedObject } from '../shared-object.js';
 import { clock } from './rate-clock.js';
 import { type Parts, partsOf } from './rate-parts.js';
 
@@ -173,7 +174,11 @@ export class RateLimiter extends SharedObject<typeof KIND> {
   static open(name: string, permits: number, per: number, options: RateLimiterOptions = {}): RateLimiter {
     const given = properties(permits, per, options);
     const differences = (has: Int32Array): string =>
-      has[O_INITIAL / 4] === permits && has[O_MAX / 4] === per && has[O_SPIN / 4] === given.spin ? '' : 'other numbers';
+      differing(
+        ['permits', has[O_INITIAL / 4], permits],
+        ['per', has[O_MAX / 4], per],
+        ['burst', has[O_SPIN / 4], given.spin],
+      );
     const found = open(KIND, KIND_RATE_LIMITER, name, { ...given, differences }, options.arena);
     return new RateLimiter(permits, per, found as RateLimiterOptions);
   }
@@ -224,7 +229,8 @@ export class RateLimiter extends SharedObject<typeof KIND> {
     if (!hasTurn) {
       if (promises > 0)
         throw new SelfDeadlockError(
-          `${KIND}.take: a promise of this thread waits, so this thread would wait for itself: await takeAsync()`,
+          `${KIND}.take: a promise of this thread waits for ${this[described]()}, so this thread would wait for itself: ` +
+            'await takeAsync()',
         );
       try {
         turn.acquire({ timeout });
@@ -379,7 +385,7 @@ export class RateLimiter extends SharedObject<typeof KIND> {
   }
 
   #check(method: string, permits: number, options: WaitOptions | undefined): Limits {
-    checkInteger(`${KIND}.${method}: permits`, permits, 1, this.#permits);
+    checkInteger(`${KIND}.${method}: permits`, permits, 1, this.#permits, ' (its permits)');
     if (this[isOver] || this.#core.isDisposed(this.#at)) throw this[disposedError]();
     if (options === undefined) return { timeout: Infinity };
     const timeout = checkWaitOptions(`${KIND}.${method}`, options);
@@ -389,8 +395,8 @@ export class RateLimiter extends SharedObject<typeof KIND> {
 
   #late(permits: number, timeout: number): TimeoutError {
     this.#count();
-    const waiting = this.#core.usedElements() > MANY ? '' : `(${this.#waiting} waiting)`;
-    return timedOut(`${permits} permit${permits > 1 ? 's' : ''} ${this[named](' ')}${waiting}`.trimEnd(), timeout);
+    const waiting = this.#core.usedElements() > MANY ? '' : ` (${this.#waiting} waiting)`;
+    return timedOut(`${permits} permit${permits > 1 ? 's' : ''} of ${this[described]()}${waiting}`, timeout);
   }
 
   /** Returns the error of a request that has left a queue for this reason. */
@@ -445,7 +451,7 @@ export class RateLimiter extends SharedObject<typeof KIND> {
       await this.#begin(permits, wait);
       return await call();
     });
-    checkInteger(`${KIND}.limit: permits`, permits, 1, this.#permits);
+    checkInteger(`${KIND}.limit: permits`, permits, 1, this.#permits, ' (its permits)');
     return get;
   }
 
@@ -518,6 +524,7 @@ interface Limits {
 }
 
 function properties(permits: number, per: number, options: RateLimiterOptions): Properties {
+  refuseName(KIND, 'permits', permits, 'an integer', ', permits, per');
   checkOptions(KIND, options, ['burst', 'arena']);
   checkInteger(`${KIND}: permits`, permits, 1, LIMIT);
   checkInteger(`${KIND}: per`, per, 1, LIMIT);

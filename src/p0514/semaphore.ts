@@ -90,7 +90,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   protected constructor(kind: K, max: number, reference: Reference) {
     // This object holds the reference, and so does its queue. The queue releases its hold as soon as it finds that the
     // semaphore is closed.
-    super(kind, reference, 'semaphore');
+    super(kind, reference);
     this.#kind = kind;
     this.#membership = reference.membership;
     this.#max = max;

@@ -1,5 +1,7 @@
 /** How reports and errors name threads and objects, as plain objects and in words. */
+
 import { KINDS, type Kind } from '../border/kinds.js';
+import { quoted } from '../common-errors.js';
 import type { Key } from '../keys.js';
 import type { Look } from './look.js';
 import { type Called, calledAt } from './names.js';
@@ -55,12 +57,6 @@ export function objectRefIn(view: View, object: number): ObjectRef {
 
 function refOf({ kind, name, key, part }: Called, view: View, object: number): ObjectRef {
   return { kind: nameOfKind(kind), name, key, part, number: view.indexOf(object) };
-}
-
-/** Returns a name in quotation marks. A name may have characters that would change what else a terminal shows. */
-export function quoted(name: string): string {
-  const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return JSON.stringify(name).replace(/[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/gu, escaped);
 }
 
 /** Returns, for example, `thread 2 (threadId 1, "indexer")`. */

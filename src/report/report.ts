@@ -25,6 +25,7 @@ import {
   PHASE_COUNT,
   TICKET,
 } from '../border/numbers.js';
+import { badType } from '../errors.js';
 import type { Used } from '../stats.js';
 import { type Deadlock, deadlocksIn, unseenIn } from './deadlocks.js';
 import { attachmentsOf, cut, emptyQueue, type Look, placesOf, type Queue } from './look.js';
@@ -406,6 +407,8 @@ function usedOf({ view, threads, objects, elements }: Look): ArenaReport['used']
  * ```
  */
 export function formatReport(report: ArenaReport): string {
+  if (!Array.isArray((report as ArenaReport | null | undefined)?.threads))
+    throw badType('formatReport: report', 'what report() returns', report, 'write formatReport(report())');
   const { threads, objects, deadlocks, suspected, unseen, waiting, longestWait } = report;
   return [
     `${counted(threads.length, 'thread')}, ${counted(objects.length, 'object')}, ${waiting} waiting, the longest for ${longestWait} ms`,

@@ -17,7 +17,11 @@ import { likelyMistake, nameText, ownCircle } from './youngest.js';
 /** @internal Returns the membership of the calling thread in an arena. */
 export function membershipIn(what: string, arena: Arena): Membership {
   const membership = (arena as Arena | null)?.[inside];
-  if (membership === undefined) throw badType(`${what}: arena`, 'an Arena', arena);
+  if (membership === undefined) {
+    const isHandle = (arena as { readonly kind?: unknown } | null)?.kind === 'Arena';
+    const instead = isHandle ? 'write Arena.from(handle)' : 'undefined is the default arena, and options come after it';
+    throw badType(`${what}: arena`, 'an Arena', arena, instead);
+  }
   return membership;
 }
 

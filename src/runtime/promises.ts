@@ -52,8 +52,12 @@ export const DONE = Promise.resolve();
 /** Is called on a library object when its promise has found the shared object disposed of. */
 export const closed = Symbol.for('taketurns:closed');
 
+/** Returns which shared object it is, in the words of an error: `the Semaphore "pool"`. */
+export const described = Symbol();
+
 interface LibraryObject {
   [closed](): void;
+  [described]?(): string;
 }
 
 /** The part of `Shared` (membership.ts) that promises need. */
@@ -477,7 +481,7 @@ export class Promises {
     const libraryObjects = [...this.#libraryObjects];
     while (this.first !== 0) {
       this.#core.dropRun(this.first);
-      this.#reason = disposed;
+      this.#reason = () => disposed(libraryObjects[0]);
       this.#owed = (this.#firstRun as Run).waiting;
       this.#pay();
     }
@@ -485,7 +489,9 @@ export class Promises {
   }
 }
 
-const disposed = (): Error => new DisposedError();
+/** The error of a promise, by the first of the library objects of this thread that promises wait for. */
+const disposed = (object: LibraryObject | undefined): Error =>
+  new DisposedError(`${object?.[described]?.() ?? 'the object'} has been disposed of`);
 
 function rejected(reason: () => unknown): Promise<never> {
   try {

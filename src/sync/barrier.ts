@@ -8,14 +8,14 @@
  */
 import { host } from '#host';
 import { ADMITTED, ANSWER_BROKEN, ANSWER_CLOSED, ARRIVED, QUEUED, REFUSED } from '../border/numbers.js';
-import { checkInteger, checkOptions, checkType, knowEverywhere, TimeoutError } from '../errors.js';
+import { checkInteger, checkOptions, checkType, knowEverywhere, refuseName, TimeoutError } from '../errors.js';
 import { checkWaitOptions, USUAL, type WaitOptions } from '../options.js';
 import { given, type Handle, type Reference } from '../reference.js';
 import { reasonOf } from '../runtime/cancellation.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
 import { countdown } from '../runtime/parking.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
-import { disposedError, isOver, reference } from '../shared-object.js';
+import { described, disposedError, isOver, reference } from '../shared-object.js';
 import {
   address,
   answerAt,
@@ -135,7 +135,6 @@ export class Barrier extends PhaseObject<typeof KIND> {
     super(
       KIND,
       given(options, (options) => made(parties, options)),
-      'barrier',
     );
     this.#action = options.action;
   }
@@ -307,7 +306,7 @@ export class Barrier extends PhaseObject<typeof KIND> {
     if (how === REFUSED) {
       how = breaks && !this[functions].breakPhase(this[address], phase) ? this[lastAnswer](phase) : REFUSED;
       if (how === REFUSED)
-        throw new TimeoutError(`timed out after ${timeout} ms waiting for the others at the barrier`);
+        throw new TimeoutError(`timed out after ${timeout} ms waiting for the others at ${this[described]()}`);
     }
     if (how === ANSWER_CLOSED) throw this[disposedError]();
     if (how === ANSWER_BROKEN) throw broken();
@@ -382,6 +381,7 @@ function checkAction(options: Pick<BarrierOptions, 'action'>, names = ['action',
 }
 
 function made(parties: number, options: BarrierOptions): Reference {
+  refuseName(KIND, 'parties', parties, 'an integer', ', parties');
   checkAction(options);
   checkInteger(`${KIND}: parties`, parties, 1, MOST_PARTIES);
   return make(KIND, options, parties, parties, true);

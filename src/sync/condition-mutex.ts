@@ -3,7 +3,7 @@
  * mutex, as its max and its threshold. A new object at the same address has another generation.
  */
 
-import { checkType } from '../errors.js';
+import { badType } from '../errors.js';
 import { Mutex, type MutexHandle } from '../mutex.js';
 import type { Properties } from '../options.js';
 import { type Inside, inside } from '../own-arenas.js';
@@ -15,8 +15,9 @@ import { referenceOf } from './locking-again.js';
 /** Returns the value if it is a Mutex. For a Mutex of another copy of the library, returns one of this copy. */
 export function ownMutex(what: string, mutex: Mutex): Mutex {
   if (mutex instanceof Mutex) return mutex;
-  checkType(`${what}: mutex`, mutex, 'object', 'a Mutex');
-  return Mutex.from((mutex as { handle: MutexHandle }).handle);
+  const handle = (mutex as { readonly handle?: MutexHandle } | null | undefined)?.handle;
+  if (handle === undefined) throw badType(`${what}: mutex`, 'a Mutex of taketurns', mutex);
+  return Mutex.from(handle);
 }
 
 /**

@@ -32,7 +32,7 @@ import type { Shared } from '../runtime/membership.js';
 import { countdown, parkUntilDue } from '../runtime/parking.js';
 import { closed, newPromise, type Resolve, resolveOfNew } from '../runtime/promises.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
-import { close, disposedError, forget, isOver, named, reference, SharedObject } from '../shared-object.js';
+import { close, described, disposedError, forget, isOver, named, reference, SharedObject } from '../shared-object.js';
 import { type ConditionStats, conditionStats } from '../stats.js';
 import { syncOf } from './compiled.js';
 import { isOf, ownMutex, propertiesOf } from './condition-mutex.js';
@@ -110,7 +110,6 @@ export class Condition extends SharedObject<typeof KIND> {
     super(
       KIND,
       given(found, () => make(KIND, KIND_CONDITION, ...propertiesOf(own))),
-      'condition',
     );
     this.#mutex = own;
     // An engine compiles a function at its first call, and this takes much of the stack. A wait may call these
@@ -382,7 +381,9 @@ export class Condition extends SharedObject<typeof KIND> {
     if (this.#at === CLOSED_OBJECT) throw this[disposedError]();
     referenceOf(this.#mutex); // It throws if the mutex has been disposed of.
     if (!this.#mutex[isHeld])
-      throw new Error(`${KIND}.${method}: this thread is not the owner of the mutex, so lock it first`);
+      throw new Error(
+        `${KIND}.${method}: this thread is not the owner of ${this.#mutex[described]()}, so lock it first`,
+      );
   }
 
   /**
@@ -515,6 +516,6 @@ function rest(left: number, { signal }: WaitOptions): WaitOptions {
 
 function answerOf(what: string, ready: () => boolean): boolean {
   const answer: unknown = ready();
-  refusePromise(answer, `${what} must not return a promise`);
+  refusePromise(answer, `${what} must not return a promise: find the answer before, and let the function look at it`);
   return Boolean(answer);
 }

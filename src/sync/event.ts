@@ -6,7 +6,7 @@
  */
 
 import { ADMITTED, ANSWER_CLOSED } from '../border/numbers.js';
-import { checkOptions, checkType } from '../errors.js';
+import { checkOptions, checkType, refuseName } from '../errors.js';
 import { USUAL, type WaitOptions } from '../options.js';
 import { given, type Handle } from '../reference.js';
 import { disposedError } from '../shared-object.js';
@@ -72,7 +72,6 @@ export class Event extends ZeroObject<typeof KIND> {
     super(
       KIND,
       given(options, (options) => make(KIND, ...checked(options))),
-      'event',
     );
   }
 
@@ -159,6 +158,7 @@ export class Event extends ZeroObject<typeof KIND> {
 }
 
 function checked(options: EventOptions): [SyncOptions, number, number, boolean] {
+  refuseName(KIND, 'options', options, 'an object');
   checkOptions(KIND, options, ['set', ...USUAL]);
   const { set = false } = options;
   checkType(`${KIND}: set`, set, 'boolean', 'true or false');

@@ -1,7 +1,7 @@
 /** Latch is a count that only falls. Threads wait until the count is 0. The phase word of phase.ts has the count. */
 
 import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX, PHASE_COUNT } from '../border/numbers.js';
-import { checkInteger, checkOptions } from '../errors.js';
+import { checkInteger, checkOptions, refuseName } from '../errors.js';
 import { USUAL, type WaitOptions } from '../options.js';
 import { given, type Handle } from '../reference.js';
 import { disposedError } from '../shared-object.js';
@@ -52,7 +52,6 @@ export class Latch extends ZeroObject<typeof KIND> {
     super(
       KIND,
       given(options, (options) => make(KIND, ...checked(count, options))),
-      'latch',
     );
   }
 
@@ -136,6 +135,7 @@ export class Latch extends ZeroObject<typeof KIND> {
 }
 
 function checked(count: number, options: SyncOptions): [SyncOptions, number, number, boolean] {
+  refuseName(KIND, 'count', count, 'an integer', ', count');
   checkOptions(KIND, options, USUAL);
   return [options, checkInteger(`${KIND}: count`, count, 0, MOST), MOST, false];
 }

@@ -10,13 +10,13 @@
 import { host } from '#host';
 import { ADMITTED, ANSWER_CLOSED, BEGUN, O_PHASE, PHASE_COUNT, QUEUED } from '../border/numbers.js';
 import type { Sync } from '../border/sync.js';
-import { checkOptions, checkType, selfDeadlock } from '../errors.js';
+import { checkOptions, checkType, refuseName, selfDeadlock } from '../errors.js';
 import { checkWaitOptions, USUAL, type WaitOptions } from '../options.js';
 import { given, type Handle } from '../reference.js';
 import { reasonOf, timedOut } from '../runtime/cancellation.js';
 import { countdown } from '../runtime/parking.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
-import { disposedError, forget, isOver, reference } from '../shared-object.js';
+import { described, disposedError, forget, isOver, reference } from '../shared-object.js';
 import {
   address,
   attachments,
@@ -59,7 +59,6 @@ export interface OnceState {
 const KIND = 'Once';
 const NESTED =
   'Once: a function that runAsync runs has called runAsync of the same object. If it waits for that, it waits for itself';
-const RESULT = 'the result of the thread that runs it';
 
 /**
  * Work that is done only once, by one call of all threads. The other calls wait until the work is done. If the function
@@ -96,7 +95,6 @@ export class Once extends PhaseObject<typeof KIND> {
     super(
       KIND,
       given(options, (options) => make(KIND, ...checked(options))),
-      'once',
     );
   }
 
@@ -150,12 +148,12 @@ export class Once extends PhaseObject<typeof KIND> {
       if (timeout === Infinity && this[functions].heldByAttachment(this[ownAttachment]) > 0)
         throw selfDeadlock(
           what,
-          'this thread or a promise of it runs it already',
+          `this thread or a promise of it runs ${this[described]()} already`,
           'its function must not call run of the same object',
           'runAsync(fn)',
         );
       this[checkBlocking]('runAsync');
-      this[checkEnded](this[sleep](this[phaseSeen], left), RESULT, timeout);
+      this[checkEnded](this[sleep](this[phaseSeen], left), this.#result, timeout);
     }
     let isDone = false;
     this.#runs = true;
@@ -202,12 +200,12 @@ export class Once extends PhaseObject<typeof KIND> {
         throw error;
       }
       if (answer === BEGUN) break;
-      if (timeout === 0) throw timedOut(RESULT, timeout);
+      if (timeout === 0) throw timedOut(this.#result(), timeout);
       if (shared.isRunning && !this.#warned && timeout === Infinity && !signal) {
         this.#warned = true;
         host.warn(NESTED);
       }
-      this[checkEnded](await this[sleepAsync](phase, left(), signal), RESULT, timeout);
+      this[checkEnded](await this[sleepAsync](phase, left(), signal), this.#result, timeout);
       // The thread may have disposed of the object since.
       if (this.#wasDone) return false;
     }
@@ -249,6 +247,9 @@ export class Once extends PhaseObject<typeof KIND> {
     super[forget]();
   }
 
+  /** Says, for a TimeoutError, what a call has waited for. */
+  readonly #result = (): string => `the thread that runs ${this[described]()}`;
+
   #begin(): Exclude<ReturnType<Sync['begin']>, ANSWER_CLOSED> {
     const answer = this[functions].begin(this[address], this[ownAttachment]);
     if (answer === ANSWER_CLOSED) throw this[disposedError]();
@@ -286,6 +287,7 @@ export class Once extends PhaseObject<typeof KIND> {
 }
 
 function checked(options: SyncOptions): [SyncOptions, number, number, boolean] {
+  refuseName(KIND, 'options', options, 'an object');
   checkOptions(KIND, options, USUAL);
   return [options, 1, 2, true];
 }

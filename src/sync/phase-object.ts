@@ -145,8 +145,8 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
   readonly #uncountAfterInterrupt = afterInterrupt(() => this[uncountBlocked](true));
 
   /** @internal */
-  protected constructor(kind: K, given: references.Reference, thing: string) {
-    super(kind, given, thing);
+  protected constructor(kind: K, given: references.Reference) {
+    super(kind, given);
     this.#membership = given.membership;
     this.#words = new Int32Array(given.membership.memory.buffer);
     this.#groups = groups.get(given.membership) ?? new Map();
@@ -447,9 +447,9 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
    * @internal Throws if a wait has ended because the object was disposed of, or because the time had passed.
    * @param wanted what the call has waited for.
    */
-  protected [checkEnded](answer: Ended, wanted: string, timeout: number): void {
+  protected [checkEnded](answer: Ended, wanted: () => string, timeout: number): void {
     if (answer === ANSWER_CLOSED) throw this[disposedError]();
-    if (answer === REFUSED) throw timedOut(wanted, timeout);
+    if (answer === REFUSED) throw timedOut(wanted(), timeout);
     answer satisfies ADMITTED | ANSWER_BROKEN;
   }
 

@@ -6,7 +6,7 @@
  */
 
 import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX } from '../border/numbers.js';
-import { checkInteger, checkOptions, checkType } from '../errors.js';
+import { checkInteger, checkOptions, checkType, refuseName } from '../errors.js';
 import { asyncDispose, dispose, inspected } from '../held-permits.js';
 import { USUAL, type WaitOptions } from '../options.js';
 import { given, type Handle } from '../reference.js';
@@ -77,7 +77,6 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
     super(
       KIND,
       given(options, (options) => make(KIND, ...checked(options))),
-      'wait group',
     );
   }
 
@@ -304,6 +303,7 @@ export class HeldTask implements Disposable, AsyncDisposable {
 }
 
 function checked(options: SyncOptions): [SyncOptions, number, number, boolean] {
+  refuseName(KIND, 'options', options, 'an object');
   checkOptions(KIND, options, USUAL);
   return [options, 0, MOST, true];
 }

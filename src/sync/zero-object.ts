@@ -25,8 +25,8 @@ export abstract class ZeroObject<K extends Kind> extends PhaseObject<K> {
   readonly #kind: K;
 
   /** @internal */
-  protected constructor(kind: K, given: Reference, thing: string) {
-    super(kind, given, thing);
+  protected constructor(kind: K, given: Reference) {
+    super(kind, given);
     this.#kind = kind;
   }
 

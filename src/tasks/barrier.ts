@@ -131,7 +131,7 @@ export class Barrier extends QueueObject {
 
   #newQueue(): Queue {
     return new Queue(
-      () => 'the others at the barrier',
+      () => 'the others at the Barrier',
       () => this.#break(),
     );
   }

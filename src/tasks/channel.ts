@@ -99,8 +99,8 @@ export class Channel<T> extends TaskObject implements AsyncIterable<T> {
   #first = 0;
   #size = 0;
   #closed = false;
-  readonly #senders = new Queue(() => 'a free place in a channel');
-  readonly #receivers = new Queue(() => 'a message of a channel');
+  readonly #senders = new Queue(() => 'a free place in the Channel');
+  readonly #receivers = new Queue(() => 'a message of the Channel');
   /** What the senders that wait have to send. */
   readonly #unsent = new WeakMap<Waiter, T>();
 

@@ -112,7 +112,8 @@ export class Condition extends QueueObject {
   #check(method: string): void {
     this[checkOpen]();
     this.#mutex[checkOpen]();
-    if (!this.#mutex[isLocked]) throw new Error(`${KIND}.${method}: nobody is the owner of the mutex`);
+    if (!this.#mutex[isLocked])
+      throw new Error(`${KIND}.${method}: nobody is the owner of the mutex, so lock it first`);
   }
 
   /**
@@ -133,7 +134,10 @@ export class Condition extends QueueObject {
     this.#check('waitForAsync');
     for (let goesOn = true; ; ) {
       const answer: unknown = ready();
-      refusePromise(answer, `${what} must not return a promise`);
+      refusePromise(
+        answer,
+        `${what} must not return a promise: find the answer before, and let the function look at it`,
+      );
       if (answer || !goesOn) return Boolean(answer);
       goesOn = await this.#wait(limits, 'waitForAsync');
     }

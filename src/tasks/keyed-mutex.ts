@@ -1,12 +1,11 @@
 /** KeyedMutex is a mutex for each key: a table of keyed.ts with one permit a key. */
 
-import { checkType } from '../common-errors.js';
-import type { Key } from '../keys.js';
+import { checkRun, type Key } from '../keys.js';
 import { limited } from '../limiting.js';
 import type { WaitOptions } from '../options.js';
 import { giveBack, type HeldLock, LockGuard } from './guards.js';
 import { entryOf, Keyed } from './keyed.js';
-import { begin } from './task-object.js';
+import { begin, refuseOptions } from './task-object.js';
 
 /**
  * A mutex for each key, for the tasks of one thread: tasks with the same key exclude one another, first come, first
@@ -27,9 +26,14 @@ import { begin } from './task-object.js';
  * ```
  */
 export class KeyedMutex extends Keyed {
-  /** Makes a table without keys. Throws nothing. */
-  constructor() {
+  /**
+   * Makes a table without keys.
+   * @throws {TypeError} for an argument: tasks need neither a name nor options.
+   */
+  constructor();
+  constructor(...none: readonly unknown[]) {
     super('KeyedMutex', 1);
+    refuseOptions('KeyedMutex', none);
   }
 
   /**
@@ -70,7 +74,7 @@ export class KeyedMutex extends Keyed {
   }
 
   async #run<T>(key: Key, run: () => T | PromiseLike<T>, options: WaitOptions | undefined): Promise<T> {
-    checkType('KeyedMutex.runExclusive: run', run, 'function', 'a function');
+    checkRun('KeyedMutex', key, run);
     const limits = this[begin]('runExclusive', options);
     const entry = this[entryOf]('runExclusive', key, 1);
     await entry.acquire(1, limits);

@@ -1,7 +1,7 @@
 /** KeyedSemaphore is a semaphore for each key: a table of keyed.ts with n permits a key. */
 
-import { checkInteger, checkType } from '../common-errors.js';
-import type { Key } from '../keys.js';
+import { checkInteger } from '../common-errors.js';
+import { checkRun, type Key } from '../keys.js';
 import { limited } from '../limiting.js';
 import type { WaitOptions } from '../options.js';
 import { giveBack, type HeldPermits, PermitsGuard } from './guards.js';
@@ -100,7 +100,7 @@ export class KeyedSemaphore extends Keyed {
     permits: number | WaitOptions,
     options: WaitOptions | undefined,
   ): Promise<T> {
-    checkType('KeyedSemaphore.runExclusive: run', run, 'function', 'a function');
+    checkRun('KeyedSemaphore', key, run);
     const [wanted, more] = requestOf(permits, options);
     const limits = this[begin]('runExclusive', more);
     const entry = this[entryOf]('runExclusive', key, wanted);
@@ -140,7 +140,7 @@ export class KeyedSemaphore extends Keyed {
   ): (this: This, key: K, ...args: Arguments) => Promise<Awaited<T>> {
     const [wanted, more] = requestOf(permits, options);
     const get = limited(KIND, run, more, (call, wait, [key]) => this.#run(key, call, wanted, wait));
-    checkInteger(`${KIND}.limit: permits`, wanted, 1, this.#permits);
+    checkInteger(`${KIND}.limit: permits`, wanted, 1, this.#permits, ' (its permits)');
     return get;
   }
 }

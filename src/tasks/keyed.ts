@@ -15,7 +15,7 @@
  * ascending. So who waits for a key holds only lesser keys, and such calls cannot wait in a circle.
  */
 import { checkInteger } from '../common-errors.js';
-import { checkKey, inOrder, type Key, type KeyedStats, type KeyStats, MOST_KEYS } from '../keys.js';
+import { checkKey, inOrder, type Key, type KeyedStats, type KeyStats, keyText, MOST_KEYS } from '../keys.js';
 import type { WaitOptions } from '../options.js';
 import { end, giveBack, Held, type Source } from './guards.js';
 import { Permits } from './permits.js';
@@ -31,8 +31,11 @@ export class Entry extends Permits implements Source<number> {
   /** Whether it is in the ring of the entries that are kept. */
   isKept = false;
 
-  constructor(table: Keyed, permits: number) {
-    super(permits, () => `the key ${JSON.stringify(this.key)} (${this.count} waiting)`);
+  constructor(table: Keyed, kind: string, permits: number) {
+    super(permits, (width) => {
+      const which = permits === 1 ? '' : `${width} permit${width === 1 ? '' : 's'} of `;
+      return `${which}${keyText(this.key)} of the ${kind} (${this.count} waiting)`;
+    });
     this.#table = table;
   }
 
@@ -91,7 +94,7 @@ export abstract class Keyed extends TaskObject {
    */
   protected [entryOf](method: string, key: Key, permits: number): Entry {
     checkKey(this.#kind, method, key);
-    if (permits !== 1) checkInteger(`${this.#kind}.${method}: permits`, permits, 1, this.#permits);
+    if (permits !== 1) checkInteger(`${this.#kind}.${method}: permits`, permits, 1, this.#permits, ' (its permits)');
     this[checkOpen]();
     return this.#entryOf(key);
   }
@@ -112,7 +115,7 @@ export abstract class Keyed extends TaskObject {
       this.#entries.set(last.key, last);
       last = undefined;
     }
-    last ??= new Entry(this, this.#permits);
+    last ??= new Entry(this, this.#kind, this.#permits);
     // -0 and 0 are one key.
     last.key = key === 0 ? 0 : key;
     this.#last = last;

@@ -57,7 +57,7 @@ const KIND = 'Mutex';
 export class Mutex extends QueueObject {
   readonly #bypass: number;
   /** @internal */
-  protected readonly [queue]: Permits = new Permits(1, () => `the lock (${this[queue].count} waiting)`);
+  protected readonly [queue]: Permits = new Permits(1, () => `the Mutex (${this[queue].count} waiting)`);
 
   /** @throws {RangeError | TypeError} for an option out of its range. */
   constructor(options: MutexOptions = {}) {
@@ -144,7 +144,7 @@ export class Mutex extends QueueObject {
   /** @internal */
   [giveBack](): void {
     if (this[isOver]) return;
-    if (!this[isLocked]) throw new Error(`${KIND}.unlock: nobody is the owner`);
+    if (!this[isLocked]) throw new Error(`${KIND}.unlock: nobody is the owner of the Mutex`);
     this[queue].give(1);
   }
 

@@ -11,7 +11,7 @@ import { checkType } from '../common-errors.js';
 import type { WaitOptions } from '../options.js';
 import { Queue } from './queue.js';
 import { togetherIn, type Waiting } from './stats.js';
-import { begin, checkOpen, isOver, QueueObject, queue, state } from './task-object.js';
+import { begin, checkOpen, isOver, QueueObject, queue, refuseOptions, state } from './task-object.js';
 
 /** What `inspect` tells about a Once. */
 export interface OnceState {
@@ -42,11 +42,16 @@ export class Once extends QueueObject {
   #done = false;
   #runs = false;
   /** @internal */
-  protected readonly [queue] = new Queue(() => 'the result of the call that runs it');
+  protected readonly [queue] = new Queue(() => 'the call that runs the Once');
 
-  /** Makes an object whose work is not done. Throws nothing. */
-  constructor() {
+  /**
+   * Makes an object whose work is not done.
+   * @throws {TypeError} for an argument: tasks need neither a name nor options.
+   */
+  constructor();
+  constructor(...none: readonly unknown[]) {
     super(KIND);
+    refuseOptions(KIND, none);
   }
 
   /**

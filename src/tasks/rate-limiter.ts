@@ -86,7 +86,7 @@ export class RateLimiter extends QueueObject {
   #timer: unknown;
   /** @internal */
   protected readonly [queue] = new Queue(
-    (width) => `${width} permit${width > 1 ? 's' : ''} (${this[queue].count} waiting)`,
+    (width) => `${width} permit${width > 1 ? 's' : ''} of the RateLimiter (${this[queue].count} waiting)`,
     () => this.#moveUp(),
   );
 
@@ -162,7 +162,7 @@ export class RateLimiter extends QueueObject {
   }
 
   #check(method: string, permits: number): void {
-    checkInteger(`${KIND}.${method}: permits`, permits, 1, this.#permits);
+    checkInteger(`${KIND}.${method}: permits`, permits, 1, this.#permits, ' (its permits)');
   }
 
   #try(permits: number): boolean {

@@ -34,7 +34,7 @@ import {
 import { type Limits, limitsOf } from './limits.js';
 import { Queue } from './queue.js';
 import { togetherIn, type Waiting } from './stats.js';
-import { begin, checkOpen, close, count, isOver, QueueObject, queue, state } from './task-object.js';
+import { begin, checkOpen, close, count, isOver, QueueObject, queue, refuseOptions, state } from './task-object.js';
 
 /** How long a promise may take to lock for reading, and within which guard it reads. */
 export interface ReadOptions extends WaitOptions {
@@ -98,18 +98,22 @@ export class RwLock extends QueueObject {
   #reads = 0;
   /** How often the gate has been shut. */
   #phase = 0;
+  /** Says, for a TimeoutError, what a promise has waited for. */
+  readonly #wanted = (): string => `the RwLock (${this[state]})`;
   /** Those who want the turn: the width is WRITE or UPDATE. @internal */
-  protected readonly [queue] = new Queue(() => 'the lock');
-  readonly #readers = new Queue(() => 'the lock');
+  protected readonly [queue] = new Queue(this.#wanted);
+  readonly #readers = new Queue(this.#wanted);
   /** The writer that waits until the readers have left. If it gives up, the gate opens before anything else happens. */
-  readonly #drain = new Queue(
-    () => 'the lock',
-    (mode) => (mode === WRITE ? this.#endTurn() : this.#open()),
-  );
+  readonly #drain = new Queue(this.#wanted, (mode) => (mode === WRITE ? this.#endTurn() : this.#open()));
 
-  /** Makes a lock that nobody has. Throws nothing. */
-  constructor() {
+  /**
+   * Makes a lock that nobody has.
+   * @throws {TypeError} for an argument: tasks need neither a name nor options.
+   */
+  constructor();
+  constructor(...none: readonly unknown[]) {
     super(KIND);
+    refuseOptions(KIND, none);
   }
 
   // --- Reading ---------------------------------------------------------------------------------------------
@@ -167,7 +171,7 @@ export class RwLock extends QueueObject {
 
   #unlockRead(): void {
     if (this[isOver]) return;
-    if (this.#reads === 0) throw new Error(`${KIND}.unlockRead: nobody reads`);
+    if (this.#reads === 0) throw new Error(`${KIND}.unlockRead: nobody reads the RwLock`);
     this.#reads--;
     this.#drained();
   }
@@ -283,7 +287,7 @@ export class RwLock extends QueueObject {
 
   #unlockWrite(): void {
     if (this.#turn === WRITES) this.#endTurn();
-    else if (!this[isOver]) throw new Error(`${KIND}.unlockWrite: nobody writes`);
+    else if (!this[isOver]) throw new Error(`${KIND}.unlockWrite: nobody writes the RwLock`);
   }
 
   /**
@@ -341,7 +345,7 @@ export class RwLock extends QueueObject {
 
   /** @internal */
   [downgradeToUpdate](): HeldUpdate {
-    if (this.#turn !== WRITES) throw new Error('HeldWrite.downgradeToUpdate: nobody writes');
+    if (this.#turn !== WRITES) throw new Error('HeldWrite.downgradeToUpdate: nobody writes the RwLock');
     this.#open();
     return new UpdateGuard(this, UPDATE);
   }
@@ -423,7 +427,7 @@ export class RwLock extends QueueObject {
 
   /** @internal */
   protected get [state](): string {
-    return this.#isShut ? 'writing' : `${this.#reads} readers`;
+    return this.#isShut ? 'writing' : `${this.#reads} reader${this.#reads === 1 ? '' : 's'}`;
   }
 
   /** @internal */

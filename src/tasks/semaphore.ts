@@ -79,7 +79,8 @@ export class Semaphore extends QueueObject {
     this.#permits = checkInteger(`${KIND}: permits`, permits, 0, max);
     this[queue] = new Permits(
       permits,
-      (width) => `${width} permit${width > 1 ? 's' : ''} (${this.#available} available, ${this[queue].count} waiting)`,
+      (width) =>
+        `${width} permit${width > 1 ? 's' : ''} of the Semaphore (${this.#available} available, ${this[queue].count} waiting)`,
     );
   }
 

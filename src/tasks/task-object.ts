@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** The classes of this folder extend this class, which has the end of an object, and its description. */
-import { DisposedError } from '../common-errors.js';
+import { checkOptions, DisposedError } from '../common-errors.js';
 import type { WaitOptions } from '../options.js';
 import { type Limits, limitsOf } from './limits.js';
 import type { Queue } from './queue.js';
@@ -32,6 +32,13 @@ export const begin = Symbol();
 
 /** The answer of a call that has nothing to wait for. */
 export const DONE: Promise<void> = /*#__PURE__*/ Promise.resolve();
+
+/**
+ * @internal Refuses arguments of a class that takes none, such as a name, or an option that the class for threads has.
+ */
+export function refuseOptions(kind: string, [options = {}]: readonly unknown[]): void {
+  checkOptions(kind, options, []);
+}
 
 /** What the tasks of one thread share: an object of this module. */
 export abstract class TaskObject implements Disposable {

@@ -3,7 +3,7 @@ import { checkInteger, checkType } from '../common-errors.js';
 import { end, giveBack, Held, source } from './guards.js';
 import { left, MOST, Opening, setCount, together } from './opening.js';
 import type { Waiting } from './stats.js';
-import { checkOpen, isOver, state } from './task-object.js';
+import { checkOpen, isOver, refuseOptions, state } from './task-object.js';
 
 /** What `inspect` tells about a wait group. */
 export interface WaitGroupState {
@@ -31,9 +31,14 @@ const KIND = 'WaitGroup';
  * ```
  */
 export class WaitGroup extends Opening {
-  /** Makes a group without tasks. Throws nothing. */
-  constructor() {
+  /**
+   * Makes a group without tasks.
+   * @throws {TypeError} for an argument: tasks need neither a name nor options.
+   */
+  constructor();
+  constructor(...none: readonly unknown[]) {
     super(KIND, 0);
+    refuseOptions(KIND, none);
   }
 
   /**

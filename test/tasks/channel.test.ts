@@ -171,9 +171,9 @@ describe('the end', () => {
 describe('giving up', () => {
   it('by a time-out loses no message, on both sides', async () => {
     const channel = new Channel<number>({ capacity: 1 });
-    await expect(channel.receiveAsync({ timeout: 1 })).rejects.toThrow('waiting for a message of a channel');
+    await expect(channel.receiveAsync({ timeout: 1 })).rejects.toThrow('waiting for a message of the Channel');
     channel.trySend(1);
-    await expect(channel.sendAsync(2, { timeout: 1 })).rejects.toThrow('waiting for a free place in a channel');
+    await expect(channel.sendAsync(2, { timeout: 1 })).rejects.toThrow('waiting for a free place in the Channel');
     await expect(channel.sendAsync(3, { timeout: 0 })).rejects.toThrow(TimeoutError);
     expect([channel.tryReceive(), channel.tryReceive()]).toEqual([{ value: 1 }, undefined]);
     expect(channel.inspect()).toMatchObject({ senders: { timeouts: 2 }, receivers: { timeouts: 1 } });

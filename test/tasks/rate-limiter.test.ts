@@ -220,7 +220,7 @@ describe('a request', () => {
     const light = limiter.takeAsync();
     expect(limiter.inspect().waiters).toEqual([{ permits: 4 }, { permits: 1 }]);
     await clock.advance(101);
-    expect((await heavy).message).toBe('timed out after 100 ms waiting for 4 permits (1 waiting)');
+    expect((await heavy).message).toBe('timed out after 100 ms waiting for 4 permits of the RateLimiter (1 waiting)');
     await light;
     expect([limiter.inspect().taken, limiter.waiting, clock.pending]).toEqual([4, 0, 0]);
     const none = await failure(() => limiter.takeAsync({ timeout: 0 }));
@@ -274,7 +274,10 @@ it.each([
     () => new tasks.RateLimiter(2, 1, { bursts: 3 } as never),
     'RateLimiter: options must be of { burst } (perhaps burst), got "bursts"',
   ],
-  [() => new tasks.RateLimiter(2, 1).tryTake(3), 'RateLimiter.tryTake: permits must be an integer from 1 to 2, got 3'],
+  [
+    () => new tasks.RateLimiter(2, 1).tryTake(3),
+    'RateLimiter.tryTake: permits must be an integer from 1 to 2 (its permits), got 3',
+  ],
   [() => new tasks.RateLimiter(2, 1).limit(1 as never), 'RateLimiter.limit: run must be a function, got 1'],
 ])('bad arguments are named: %#', async (call, message) => {
   expect((await failure(call)).message).toContain(message);

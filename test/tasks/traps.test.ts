@@ -664,7 +664,7 @@ describe('fake timers that come after the library was loaded', () => {
     try {
       const s = new Semaphore(0);
       expect((await failure(() => s.acquireAsync(1, { timeout: 5 }))).message).toBe(
-        'timed out after 5 ms waiting for 1 permit (0 available, 0 waiting)',
+        'timed out after 5 ms waiting for 1 permit of the Semaphore (0 available, 0 waiting)',
       );
       const limiter = new RateLimiter(1, 5);
       await limiter.takeAsync();
@@ -795,7 +795,7 @@ describe('the errors', () => {
       RangeError,
       'Latch.countDown: n must be an integer from 1 to 1 (the count), got 2',
     ],
-    [() => new WaitGroup().done(), RangeError, 'WaitGroup.done: n must be an integer from 1 to 0 (the pending tasks)'],
+    [() => new WaitGroup().done(), RangeError, 'WaitGroup.done: n must be at most 0 (the pending tasks), got 1'],
     [() => new Barrier(0), RangeError, 'Barrier: parties must be an integer from 1 to 65535, got 0'],
     [() => new Once().runAsync(1 as never), TypeError, 'Once.runAsync: fn must be a function, got 1'],
     [() => new RwLock().unlockRead(), Error, 'RwLock.unlockRead: nobody reads'],

@@ -229,7 +229,7 @@ describe('waitForUnlock', () => {
     const mutex = new Mutex();
     mutex.lock();
     expect(() => mutex.waitForUnlock()).toThrow(
-      'Mutex.waitForUnlock: this thread has the lock, and would wait for itself: code that has it must unlock first',
+      'Mutex.waitForUnlock: this thread has the Mutex, and would wait for itself: code that has it must unlock first',
     );
     expect(() => mutex.waitForUnlock({ timeout: -1 })).toThrow(/Mutex.waitForUnlock: timeout/);
     const call = (crowd[0] as Member).run('mutex-hold', { handle: mutex.handle, told: undefined });
@@ -238,7 +238,7 @@ describe('waitForUnlock', () => {
     await call;
     const waits = mutex.waitForUnlockAsync({ timeout: 600_000 });
     expect(() => mutex.waitForUnlock()).toThrow(
-      /waits for the lock, so this thread would wait for itself: await waitForUnlockAsync\(\)$/,
+      /waits for the Mutex, so this thread would wait for itself: await waitForUnlockAsync\(\)$/,
     );
     mutex.cancelAll();
     expect(await failure(() => waits)).toBeInstanceOf(CancelledError);

@@ -242,12 +242,12 @@ describe.each([1, 2, 1024])('a blocked thread that cancels (slots %i)', (slots) 
     const semaphore = new Semaphore(1, { max: 3 });
     semaphore.acquire();
     const others = [semaphore.acquireAsync(), semaphore.acquireAsync()];
-    const one = 'waiting for 1 permit (0 available, 2 waiting)';
+    const one = 'waiting for 1 permit of the Semaphore (0 available, 2 waiting)';
     expect(() => semaphore.acquire({ timeout: 0 })).toThrow(new TimeoutError(`timed out after 0 ms ${one}`));
     expect(() => semaphore.acquire({ timeout: 2 })).toThrow(new TimeoutError(`timed out after 2 ms ${one}`));
     await expect(semaphore.acquireAsync({ timeout: 2 })).rejects.toThrow(`timed out after 2 ms ${one}`);
     await expect(semaphore.acquireAsync(3, { timeout: 0 })).rejects.toThrow(
-      'timed out after 0 ms waiting for 3 permits (0 available, 2 waiting)',
+      'timed out after 0 ms waiting for 3 permits of the Semaphore (0 available, 2 waiting)',
     );
     semaphore.release();
     semaphore.release();
@@ -257,12 +257,14 @@ describe.each([1, 2, 1024])('a blocked thread that cancels (slots %i)', (slots) 
   it('says what is available to others once the request has left, of a call that blocks and of a promise alike', async () => {
     const semaphore = new Semaphore(3, { max: 3 });
     semaphore.acquire();
-    const all = 'timed out after 2 ms waiting for 3 permits (2 available, 0 waiting)';
+    const all = 'timed out after 2 ms waiting for 3 permits of the Semaphore (2 available, 0 waiting)';
     expect(() => semaphore.acquire(3, { timeout: 2 })).toThrow(all);
     await expect(semaphore.acquireAsync(3, { timeout: 2 })).rejects.toThrow(all);
     const behind = semaphore.acquireAsync(3, { timeout: 2 });
     const one = semaphore.acquireAsync();
-    await expect(behind).rejects.toThrow('timed out after 2 ms waiting for 3 permits (1 available, 0 waiting)');
+    await expect(behind).rejects.toThrow(
+      'timed out after 2 ms waiting for 3 permits of the Semaphore (1 available, 0 waiting)',
+    );
     await one;
   });
 

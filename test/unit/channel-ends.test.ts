@@ -77,7 +77,9 @@ describe('open', () => {
 
   it.each(rows(opened(json)))('of a %s with another codec leaves it as it was', (_name, open, wrongly) => {
     const mine = open() as Channel<number>;
-    const disposed = calls('dispose', () => expect(wrongly).toThrow(/another codec/));
+    const disposed = calls('dispose', () =>
+      expect(wrongly).toThrow(/has the codec "number", and not "json": give { codec: number }/),
+    );
     expect([disposed, mine.disposed]).toEqual([[], false]);
   });
 

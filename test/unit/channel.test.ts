@@ -110,7 +110,7 @@ describe('sending and receiving', () => {
     expect(await next).toBe(1);
     await expect(channel.receiveAsync({ timeout: 5 })).rejects.toThrow('timed out after 5 ms waiting for a message');
     channel.sendMany([1, 2, 3, 4]);
-    await expect(channel.sendAsync(5, { timeout: 5 })).rejects.toThrow('waiting for a free place in a channel');
+    await expect(channel.sendAsync(5, { timeout: 5 })).rejects.toThrow('waiting for a free place in the channel');
     expect(channel.receiveMany(9)).toEqual([1, 2, 3, 4]);
     expect(channel.inspect()).toMatchObject({ senders: { waiting: 0, timeouts: 1 }, receivers: { timeouts: 2 } });
   });
@@ -550,7 +550,7 @@ describe('codecs', () => {
   it('tells threads of another codec', () => {
     const channel = new Channel({ codec: words, arena });
     expect(failure(() => Channel.from(channel.handle)).message).toBe(
-      'Channel.from: the channel has another codec than "bytes"',
+      'Channel.from: the Channel has another codec, and not "bytes": write Channel.from(handle, codec)',
     );
     channel.send('still there');
     expect(channel.receive()).toBe('still there');
@@ -693,7 +693,9 @@ describe('a channel that closes itself', () => {
   });
 
   it('says when there is nobody to count', () => {
-    expect(failure(() => ofNumbers().sender()).message).toBe('Channel.sender: the channel was made without senders');
+    expect(failure(() => ofNumbers().sender()).message).toBe(
+      'Channel.sender: the channel was made without senders: make it with { senders: n }',
+    );
   });
 });
 

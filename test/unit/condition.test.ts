@@ -512,7 +512,9 @@ describe('a Condition at a bad moment', () => {
 describe('a bad use of a Condition', () => {
   it('is refused, and changes nothing', async () => {
     const { mutex, condition } = make();
-    expect(() => condition.wait()).toThrow(/Condition.wait: this thread is not the owner of the mutex/);
+    expect(() => condition.wait()).toThrow(
+      /Condition.wait: this thread is not the owner of the Mutex, so lock it first/,
+    );
     expect(() => condition.waitFor(() => true)).toThrow(/not the owner/);
     await expect(condition.waitAsync()).rejects.toThrow(/not the owner/);
     await expect(condition.waitForAsync(() => true)).rejects.toThrow(/not the owner/);
@@ -536,7 +538,9 @@ describe('a bad use of a Condition', () => {
   });
 
   it('is refused without a mutex', () => {
-    expect(() => new Condition(undefined as never)).toThrow(/Condition: mutex must be a Mutex, got undefined/);
+    expect(() => new Condition(undefined as never)).toThrow(
+      /Condition: mutex must be a Mutex of taketurns, got undefined/,
+    );
     expect(() => new Condition(new Semaphore(1) as never)).toThrow(/must be of a Mutex, but it is of a Semaphore/);
     expect(() => Condition.from(new Semaphore(1).handle as never)).toThrow(/must be of a Condition/);
     expect(() => Condition.open('no mutex', undefined as never)).toThrow(TypeError);

@@ -38,7 +38,7 @@ describe('two copies of the package in one thread', () => {
     const mutex = new Mutex();
     const same = other.Mutex.from(mutex.handle);
     mutex.lock();
-    expect(() => same.lock({ timeout: 1000 })).toThrow(/has the lock, and would wait for itself/);
+    expect(() => same.lock({ timeout: 1000 })).toThrow(/has the Mutex, and would wait for itself/);
     same.unlock();
     expect(mutex.locked).toBe(false);
     const locks = [

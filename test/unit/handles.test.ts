@@ -270,7 +270,7 @@ describe('from refuses', () => {
     ]) {
       expect(() => Semaphore.from({ ...handle, arena } as never)).toThrow(TypeError);
       expect(() => Semaphore.from({ ...handle, arena } as never)).toThrow(
-        /Arena.from: handle must be the handle of an Arena/,
+        /Semaphore.from: the arena of the handle must be the handle of an Arena/,
       );
     }
   });

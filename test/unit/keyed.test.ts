@@ -136,7 +136,10 @@ describe('a key', () => {
       ['holdAllAsync', () => table.holdAllAsync(['a', key as never])],
     ] as const) {
       const error = await failure(call);
-      expect([error.constructor, error.message]).toEqual([Class, text(method)]);
+      expect([error.constructor, error.message.replace(/: (write String|give what tells).*/, '')]).toEqual([
+        Class,
+        text(method),
+      ]);
     }
     expect(table.size).toBe(0);
     table.dispose();
@@ -237,7 +240,8 @@ describe('a key', () => {
   it('that a thread holds already is an error for a call that blocks', async () => {
     const { arena, table } = fresh();
     const held = table.hold('a');
-    const text = 'this thread or a promise of it has the key "a" or waits for it, and would wait for itself: code that';
+    const text =
+      'this thread or a promise of it has the key "a" of the KeyedMutex or waits for it, and would wait for itself: code that';
     for (const call of [() => table.hold('a'), () => table.holdAll(['b', 'a']), () => table.hold('a', { timeout: 5 })])
       expect((await failure(call)).message).toContain(text);
     expect(table.inspect().keys).toEqual([{ key: 'a', out: 1, waiting: 0 }]);
@@ -263,7 +267,7 @@ describe('a wait', () => {
     const behind = table.holdAsync('a');
     abortion.abort(new SyntaxError('enough'));
     expect((await aborted).message).toBe('enough');
-    expect((await late).message).toMatch(/^timed out after 5 ms waiting for 1 permit of the key "a" \(/);
+    expect((await late).message).toMatch(/^timed out after 5 ms waiting for the key "a" of the KeyedMutex \(/);
     held.unlock();
     const guard = await behind;
     const reason = new Error('over');
@@ -482,7 +486,7 @@ describe('several keys', () => {
       const error = await failure(call);
       expect([error.name, error.message]).toEqual([
         'TimeoutError',
-        expect.stringMatching(/^timed out after [05] ms waiting for 1 permit of the key "b"$/),
+        expect.stringMatching(/^timed out after [05] ms waiting for the key "b" of the KeyedMutex( \(\d+ waiting\))?$/),
       ]);
       expect(table.inspect().keys.map(({ key }) => key)).toEqual(['b']);
     }
@@ -696,7 +700,7 @@ describe('permits of a key', () => {
     (await light).release();
     expect([table.size, table.permits]).toEqual([0, 3]);
     expect(() => table.tryHold('a', 4)).toThrow(
-      new RangeError('KeyedSemaphore.tryHold: permits must be an integer from 1 to 3, got 4'),
+      new RangeError('KeyedSemaphore.tryHold: permits must be an integer from 1 to 3 (its permits), got 4'),
     );
     expect(() => new KeyedSemaphore(0)).toThrow(RangeError);
   });

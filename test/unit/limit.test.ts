@@ -11,13 +11,16 @@ type Run = (key: string) => unknown;
 type Options = { timeout?: number; signal?: AbortSignal };
 type Call = (key: string) => Promise<unknown>;
 
-/** Each class, as an object of which nothing is free: how `limit` is called with options, and how all goes back. */
+/**
+ * Each class, as an object of which nothing is free: how `limit` is called with options, and how all goes back. The
+ * permit of a RateLimiter comes back by itself when `per` milliseconds are over.
+ */
 const classes = [threads, tasks].flatMap((all) => {
   const of = all === threads ? 'taketurns' : 'taketurns/tasks';
   return [
     {
       name: `Semaphore of ${of}`,
-      async taken() {
+      async taken(_per?: number) {
         const semaphore = new all.Semaphore(1, { max: 1 });
         await semaphore.acquireAsync();
         return {
@@ -30,7 +33,7 @@ const classes = [threads, tasks].flatMap((all) => {
     },
     {
       name: `Mutex of ${of}`,
-      async taken() {
+      async taken(_per?: number) {
         const mutex = new all.Mutex();
         await mutex.lockAsync();
         return {
@@ -43,7 +46,7 @@ const classes = [threads, tasks].flatMap((all) => {
     },
     {
       name: `KeyedMutex of ${of}`,
-      async taken() {
+      async taken(_per?: number) {
         const table = new all.KeyedMutex();
         const held = await table.holdAsync('a');
         return {
@@ -56,7 +59,7 @@ const classes = [threads, tasks].flatMap((all) => {
     },
     {
       name: `KeyedSemaphore of ${of}`,
-      async taken() {
+      async taken(_per?: number) {
         const table = new all.KeyedSemaphore(1);
         const held = await table.holdAsync('a');
         return {
@@ -69,8 +72,8 @@ const classes = [threads, tasks].flatMap((all) => {
     },
     {
       name: `RateLimiter of ${of}`,
-      async taken() {
-        const limiter = new all.RateLimiter(1, 20);
+      async taken(per = 60_000) {
+        const limiter = new all.RateLimiter(1, per);
         await limiter.takeAsync();
         return {
           object: limiter,
@@ -111,7 +114,7 @@ describe.each(classes)('limit of $name', ({ taken }) => {
   });
 
   it('ends the waits of all calls by cancelAll, and lets later calls run', async () => {
-    const { object, limit, giveBack } = await taken();
+    const { object, limit, giveBack } = await taken(1000);
     const call = limit((key) => `${key} ran`);
     const waits = [failure(() => call('a')), failure(() => call('a'))];
     object.cancelAll(new Error('the server shuts down'));
@@ -125,7 +128,7 @@ describe.each(classes)('limit of $name', ({ taken }) => {
   });
 
   it('runs a call in its turn, and keeps the options with which it was made', async () => {
-    const { limit, giveBack } = await taken();
+    const { limit, giveBack } = await taken(1000);
     const options: Options = Object.create({ timeout: 60_000 });
     const call = limit((key) => `${key} ran`, options);
     options.timeout = 0;

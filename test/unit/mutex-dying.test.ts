@@ -332,7 +332,7 @@ it('a thread with a waiting promise may not block for the same lock, since it wo
   const promises = [mutex.lockAsync(), mutex.lockAsync()];
   for (const patience of [undefined, { timeout: 60_000 }])
     expect(() => mutex.lock(patience)).toThrow(
-      /a promise of this thread waits for the lock, so this thread would wait for itself: await lockAsync\(\)$/,
+      /a promise of this thread waits for the Mutex, so this thread would wait for itself: await lockAsync\(\)$/,
     );
   expect(mutex.waiting).toBe(2);
   await owner.kill();

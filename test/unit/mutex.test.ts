@@ -19,10 +19,10 @@ describe('lock and unlock', () => {
 
   it('refuse a second lock by the owner, and an unlock by another thread', () => {
     const mutex = new Mutex();
-    expect(() => mutex.unlock()).toThrow(/not the owner, nobody is/);
+    expect(() => mutex.unlock()).toThrow(/not the owner of the Mutex, nobody is$/);
     mutex.lock();
-    expect(() => mutex.lock()).toThrow(/has the lock, and would wait for itself/);
-    expect(() => mutex.lock({ timeout: 10 })).toThrow(/has the lock, and would wait for itself/);
+    expect(() => mutex.lock()).toThrow(/has the Mutex, and would wait for itself/);
+    expect(() => mutex.lock({ timeout: 10 })).toThrow(/has the Mutex, and would wait for itself/);
     expect(mutex.tryLock()).toBe(false);
     mutex.unlock();
     expect(() => mutex.unlock()).toThrow(/not the owner/);
@@ -154,10 +154,10 @@ describe('lockAsync', () => {
     setTimeout(() => abort.abort(new Error('enough')), 10);
     const it = `thread ${Arena.default.thread.thread} (threadId ${threadId}) has it`;
     expect((await outcomes).map((o) => o.status === 'rejected' && o.reason.message)).toEqual([
-      `timed out after 5 ms waiting for the lock (${it}, 3 waiting)`,
-      `timed out after 5 ms waiting for the lock (${it}, 2 waiting)`,
+      `timed out after 5 ms waiting for the Mutex (${it}, 3 waiting)`,
+      `timed out after 5 ms waiting for the Mutex (${it}, 2 waiting)`,
       'enough',
-      `timed out after 0 ms waiting for the lock (${it}, 3 waiting)`,
+      `timed out after 0 ms waiting for the Mutex (${it}, 3 waiting)`,
     ]);
     expect(mutex.waiting).toBe(1);
     mutex.unlock();
@@ -185,10 +185,10 @@ describe('lockAsync', () => {
     const mutex = new Mutex();
     mutex.lock();
     const promises = [mutex.lockAsync(), mutex.lockAsync()];
-    expect(() => mutex.lock()).toThrow(/has the lock, and would wait for itself/);
+    expect(() => mutex.lock()).toThrow(/has the Mutex, and would wait for itself/);
     mutex.unlock();
     await promises[0];
-    expect(() => mutex.lock({ timeout: 1 })).toThrow(/has the lock, and would wait for itself/);
+    expect(() => mutex.lock({ timeout: 1 })).toThrow(/has the Mutex, and would wait for itself/);
     mutex.unlock();
     await promises[1];
     mutex.unlock();
@@ -250,7 +250,7 @@ describe('dispose', () => {
     mutex.lock();
     const waiting = [mutex.lockAsync(), mutex.lockAsync(), mutex.lockAsync({ timeout: 60_000 })];
     mutex.dispose();
-    for (const promise of waiting) await expect(promise).rejects.toThrow('mutex has been disposed of');
+    for (const promise of waiting) await expect(promise).rejects.toThrow('Mutex has been disposed of');
     // One of its elements stays with the thread for its next promise.
     expect(arena.stats().elements.used).toBeLessThanOrEqual(elements.used + 1);
     expect(arena.stats().objects.used).toBe(objects.used);
@@ -263,9 +263,9 @@ describe('dispose', () => {
     const mutex = new Mutex();
     const other = Mutex.from(mutex.handle);
     mutex.lock();
-    expect(() => other.lock()).toThrow(/has the lock, and would wait for itself/);
+    expect(() => other.lock()).toThrow(/has the Mutex, and would wait for itself/);
     mutex.dispose();
-    expect(() => other.lock()).toThrow('mutex has been disposed of');
+    expect(() => other.lock()).toThrow('Mutex has been disposed of');
   });
 
   it('leaves no waiter counted, of this mutex or another that is disposed of', async () => {
@@ -278,9 +278,9 @@ describe('dispose', () => {
     mutex.dispose();
     another.dispose();
     expect(other.waiting).toBe(0);
-    for (const promise of promises) await expect(promise).rejects.toThrow('mutex has been disposed of');
-    for (let i = 0; i < 3; i++) expect(() => mutex.lock()).toThrow('mutex has been disposed of');
-    expect(() => other.lock()).toThrow('mutex has been disposed of');
+    for (const promise of promises) await expect(promise).rejects.toThrow('Mutex has been disposed of');
+    for (let i = 0; i < 3; i++) expect(() => mutex.lock()).toThrow('Mutex has been disposed of');
+    expect(() => other.lock()).toThrow('Mutex has been disposed of');
     expect([mutex.waiting, another.waiting, other.waiting]).toEqual([0, 0, 0]);
     // All disposed objects of the arena share one word.
     expect(membershipOf(arena).core.waitersOf(at('CLOSED_OBJECT'))).toBe(0);
@@ -293,12 +293,12 @@ describe('dispose', () => {
     const waiting = [other.lockAsync(), other.lockAsync()];
     await null;
     mutex.dispose();
-    for (const promise of waiting) await expect(promise).rejects.toThrow('mutex has been disposed of');
-    expect(() => other.lock()).toThrow('mutex has been disposed of');
-    expect(() => mutex.tryLock()).toThrow('mutex has been disposed of');
+    for (const promise of waiting) await expect(promise).rejects.toThrow('Mutex has been disposed of');
+    expect(() => other.lock()).toThrow('Mutex has been disposed of');
+    expect(() => mutex.tryLock()).toThrow('Mutex has been disposed of');
     await expect(mutex.lockAsync()).rejects.toThrow('disposed');
     mutex.unlock();
     expect(mutex.disposed).toBe(true);
-    expect(() => mutex.handle).toThrow('mutex has been disposed of');
+    expect(() => mutex.handle).toThrow('Mutex has been disposed of');
   });
 });

@@ -105,7 +105,9 @@ describe('open refuses', () => {
 
   it('a name that nothing has, when no permits are given', () => {
     expect(() => Semaphore.open('nobody')).toThrow(
-      new Error('Semaphore.open: name "nobody": nothing of that name exists; give permits to create it'),
+      new Error(
+        'Semaphore.open: name "nobody": nothing of that name exists; give permits to create it: Semaphore.open(name, permits)',
+      ),
     );
     // The call has not made it either.
     expect(() => Semaphore.open('nobody')).toThrow(/nothing of that name/);

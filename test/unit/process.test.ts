@@ -33,7 +33,7 @@ describe('a process', () => {
       [
         'release: nothing',
         'abort: nothing',
-        'acquire: DisposedError, the semaphore "robust" has been disposed of',
+        'acquire: DisposedError, the Semaphore "robust" has been disposed of',
         'open: Error, this thread has left the arena',
         'make: Error, this thread has left the arena',
         '2 of 2, 0 of 0, 0 waiting',

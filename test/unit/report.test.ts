@@ -415,8 +415,8 @@ describe('errors', () => {
       }
       return loads;
     };
-    expect(loadsFor(list[4000] as Semaphore, '"4000" (0 available')).toBeLessThan(100);
-    expect(loadsFor(unnamed, '1 permit (0 available')).toBeLessThan(100);
+    expect(loadsFor(list[4000] as Semaphore, 'of the Semaphore "4000" (0 available')).toBeLessThan(100);
+    expect(loadsFor(unnamed, '1 permit of the Semaphore (0 available')).toBeLessThan(100);
   });
 });
 
@@ -431,8 +431,8 @@ describe('texts', () => {
     const pool = Semaphore.open('pool', 1, { arena });
     expect(`${pool}`).toBe('Semaphore("pool", 1 available, 0 waiting)');
     pool.acquire();
-    expect(() => pool.acquire({ timeout: 1 })).toThrow('1 permit "pool" (0 available, ');
+    expect(() => pool.acquire({ timeout: 1 })).toThrow('1 permit of the Semaphore "pool" (0 available, ');
     pool.dispose();
-    expect(() => pool.acquire()).toThrow('the semaphore has been disposed of');
+    expect(() => pool.acquire()).toThrow('the Semaphore "pool" has been disposed of');
   });
 });

@@ -133,7 +133,8 @@ describe('a function of Mutex.runExclusive that locks again', () => {
       await inner;
     }
     expect(warnings).toEqual([
-      'Mutex: a function of runExclusive asks for the same lock. If it waits, it waits for itself: give a timeout',
+      'Mutex: a function of runExclusive asks for the same lock. If it awaits the lock, it waits for itself: do not lock ' +
+        'again in the function, or give a timeout',
     ]);
     let inner: Promise<unknown> | undefined;
     await mutex.runExclusive(() => {

@@ -198,7 +198,7 @@ describe('a writer that has its turn, and waits for readers', () => {
       const promise = lock.writeAsync();
       if (other) other.dispose();
       else lock.dispose();
-      await expect(promise).rejects.toThrow('the lock has been disposed of');
+      await expect(promise).rejects.toThrow('the RwLock has been disposed of');
       expect(lock.disposed).toBe(true);
       other?.die();
     }

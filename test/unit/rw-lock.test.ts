@@ -241,8 +241,8 @@ describe('a thread that would wait for itself', () => {
 
   it('unlocks only what it has', () => {
     const lock = new RwLock();
-    expect(() => lock.unlockRead()).toThrow(new Error('RwLock.unlockRead: this thread does not read'));
-    expect(() => lock.unlockWrite()).toThrow(new Error('RwLock.unlockWrite: this thread does not write'));
+    expect(() => lock.unlockRead()).toThrow(new Error('RwLock.unlockRead: this thread does not read the RwLock'));
+    expect(() => lock.unlockWrite()).toThrow(new Error('RwLock.unlockWrite: this thread does not write the RwLock'));
     lock.lockRead();
     expect(() => lock.unlockWrite()).toThrow(/does not write/);
     lock.unlockRead();
@@ -262,7 +262,7 @@ describe('a time-out or a signal', () => {
     await writer.run('lock.lockWrite()');
     for (const timeout of [0, 5]) {
       expect(() => lock.lockRead({ timeout })).toThrow(
-        new TimeoutError(`timed out after ${timeout} ms waiting for the lock`),
+        new RegExp(`^timed out after ${timeout} ms waiting for the RwLock \\(writing by thread \\d+ .*\\)$`),
       );
       await expect(lock.lockReadAsync({ timeout })).rejects.toThrow(TimeoutError);
     }
@@ -786,7 +786,7 @@ describe('a lock that is disposed of', () => {
     await waits(lock, 5);
     lock.dispose();
     for (const promise of promises)
-      await expect(promise).rejects.toThrow(new DisposedError('the lock has been disposed of'));
+      await expect(promise).rejects.toThrow(new DisposedError('the RwLock has been disposed of'));
     expect(await drain).toBe('DisposedError');
     expect(await read).toBe('DisposedError');
     expect(await peers[0]?.run('kept.held.unlock()')).toBe(undefined);

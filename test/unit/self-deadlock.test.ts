@@ -185,7 +185,7 @@ describe('a thread that blocks behind a promise of its own', () => {
     begin: () => { blocks: () => unknown; waits: () => Promise<unknown>; end: () => void };
   }[] = [
     {
-      what: 'RateLimiter.take: a promise of this thread waits',
+      what: 'RateLimiter.take: a promise of this thread waits for the RateLimiter',
       begin() {
         const limiter = new keyed.RateLimiter(1, 10);
         limiter.take();
@@ -232,8 +232,8 @@ it('a function of a Once that runs the same Once', async () => {
   const error = await failure(() => once.run(() => once.run(() => {})));
   expect(error).toBeInstanceOf(SelfDeadlockError);
   expect(error.message).toBe(
-    'Once.run: this thread or a promise of it runs it already, and would wait for itself: its function must not call run ' +
-      `of the same object. ${IF_ANOTHER}runAsync(fn)`,
+    'Once.run: this thread or a promise of it runs the Once already, and would wait for itself: its function must not call ' +
+      `run of the same object. ${IF_ANOTHER}runAsync(fn)`,
   );
   let goOn = (): void => {};
   const first = once.runAsync(() => new Promise<void>((resolve) => (goOn = resolve)));
@@ -262,7 +262,7 @@ it('names the mutex', async () => {
   const mutex = Mutex.open('self-deadlock accounts');
   mutex.lock();
   expect((await failure(() => mutex.lock())).message).toMatch(
-    /^Mutex.lock: this thread has the lock "self-deadlock accounts", and would wait for itself: /,
+    /^Mutex.lock: this thread has the Mutex "self-deadlock accounts", and would wait for itself: /,
   );
 });
 

@@ -72,7 +72,7 @@ describe('a string, and the console', () => {
       object[Symbol.dispose]();
       expect([object.disposed, inspect(object)]).toEqual([true, `${kind}(disposed)`]);
     }
-    await expect(waits).rejects.toThrow('the barrier has been disposed of');
+    await expect(waits).rejects.toThrow('the Barrier has been disposed of');
     const task = new WaitGroup().hold();
     expect([`${task}`, tag(task)]).toEqual(['HeldTask(pending)', '[object HeldTask]']);
     task.done();
@@ -100,7 +100,7 @@ describe('using', () => {
       expect([semaphore.disposed, mutex.disposed]).toEqual([false, false]);
     }
     expect(outer.disposed).toBe(true);
-    expect(() => other.acquire()).toThrow('the semaphore has been disposed of');
+    expect(() => other.acquire()).toThrow('the Semaphore has been disposed of');
     class Counted extends Semaphore {
       disposals = 0;
       override dispose(): void {

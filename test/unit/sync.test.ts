@@ -365,7 +365,7 @@ describe('a Once', () => {
 describe('a Once that would wait for itself', () => {
   it('says so, and nothing has changed', async () => {
     const once = new Once();
-    const message = 'Once.run: this thread or a promise of it runs it already, and would wait for itself';
+    const message = 'Once.run: this thread or a promise of it runs the Once already, and would wait for itself';
     expect(() => once.run(() => void once.run(() => {}))).toThrow(message);
     let end = (): void => {};
     const ended = new Promise<void>((resolve) => {

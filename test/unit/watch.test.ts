@@ -129,7 +129,7 @@ describe('changes', () => {
   it('end a wait by a time-out or a signal, and leave nothing behind', async () => {
     const watch = ofNumbers();
     expect(failure(() => watch.changed(0, { timeout: 0 }))).toBeInstanceOf(TimeoutError);
-    expect(failure(() => watch.changed(0, { timeout: 2 })).message).toContain('a newer value of a watch');
+    expect(failure(() => watch.changed(0, { timeout: 2 })).message).toContain('a newer value of the watch');
     await expect(watch.changedAsync(0, { timeout: 2 })).rejects.toBeInstanceOf(TimeoutError);
     const stop = new AbortController();
     const waits = watch.changedAsync(0, { signal: stop.signal });
@@ -274,7 +274,9 @@ describe('names, handles and options', () => {
     expect(failure(() => Watch.open('level', 'x', { codec: text, bytes: 100, arena })).message).toContain(
       'Watch.open: name "level": it exists already with bytes 48, not 112',
     );
-    expect(failure(() => Watch.open('level', 1, { codec: number, arena })).message).toContain('another codec');
+    expect(failure(() => Watch.open('level', 1, { codec: number, arena })).message).toContain(
+      'the Watch "level" has the codec "text", and not "number": give { codec: text }',
+    );
     expect(failure(() => Channel.open('level', { arena })).message).toContain('no Channel');
     Mutex.open('lock', { arena });
     expect(failure(() => Watch.open('lock', 'x', { codec: text, arena })).message).toContain('no Watch');
@@ -288,7 +290,9 @@ describe('names, handles and options', () => {
     for (const forged of [{ address: handle.address + 128 }, { address: 64 }, { generation: handle.generation + 1 }])
       expect(failure(() => Watch.from({ ...handle, ...forged }, number)).message).toMatch(/disposed of|no Watch/);
     expect(failure(() => Channel.from({ ...handle, kind: 'Channel' } as never)).message).toMatch(/no Channel/);
-    expect(failure(() => Watch.from(handle)).message).toBe('Watch.from: the watch has another codec than "bytes"');
+    expect(failure(() => Watch.from(handle)).message).toBe(
+      'Watch.from: the Watch has the codec "number", and not "bytes": write Watch.from(handle, number)',
+    );
   });
 
   it.each([{ bytes: 7 }, { bytes: 2 ** 24 + 1 }, { capacity: 4 }, { codec: {} }, { policy: 'spin' }])(

@@ -21,7 +21,7 @@ import type { Reference } from '../../reference.js';
 import { afterInterrupt } from '../../runtime/interrupts.js';
 import { countdown } from '../../runtime/parking.js';
 import { checkWaitAsync } from '../../runtime/wait-async.js';
-import { disposedError, isOver, reference } from '../../shared-object.js';
+import { described, disposedError, isOver, reference } from '../../shared-object.js';
 import { type HeldRead, lockOf } from '../held-rw.js';
 import {
   address,
@@ -35,6 +35,7 @@ import {
   phaseSeen,
   sleep,
   sleepAsync,
+  state,
   uncountBlocked,
 } from '../phase-object.js';
 import { DRAINS, guardedBy, isGateShut, NOTHING, READING, type Side, sideOf } from './side.js';
@@ -51,8 +52,6 @@ export interface ReadOptions extends WaitOptions {
 }
 
 export const KIND = 'RwLock';
-/** What a call waits for, in a TimeoutError. */
-export const LOCK = 'the lock';
 
 // The hooks of the classes, as in SharedObject.
 /** @internal */
@@ -75,6 +74,8 @@ export const expectInterrupt = Symbol();
 export const tellDeaths = Symbol();
 /** @internal */
 export const unlockReading = Symbol();
+/** @internal */
+export const wanted = Symbol();
 
 export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
   /** @internal */
@@ -88,9 +89,12 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
 
   /** @internal */
   protected constructor(given: Reference) {
-    super(KIND, given, 'lock');
+    super(KIND, given);
     this[sideOfLock] = sideOf(this[reference]);
   }
+
+  /** @internal Says, for a TimeoutError, what a call has waited for. */
+  protected readonly [wanted] = (): string => `${this[described]()} (${this[state]})`;
 
   /** @internal */
   abstract [unlockReading](): void;
@@ -115,7 +119,7 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
   #ofItself(method: string): Error {
     return selfDeadlock(
       `${KIND}.${method}`,
-      `this thread writes, or a promise of it writes or waits until readers have left`,
+      `this thread writes ${this[described]()}, or a promise of it writes or waits until readers have left`,
       'a writer may read what the lock guards without a second lock, and goes on as a reader by downgrade of its guard',
       `${method}Async()`,
     );
@@ -163,7 +167,7 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
     } finally {
       if (answer !== ADMITTED) side.leave();
     }
-    this[checkEnded](answer, LOCK, timeout);
+    this[checkEnded](answer, this[wanted], timeout);
     return side.endWait();
   }
 
@@ -208,7 +212,11 @@ export abstract class ReadersHalf extends PhaseObject<typeof KIND> {
       return answer;
     };
     try {
-      this[checkEnded](timeout === 0 ? leave() : await this[sleepAsync](phase, timeout, signal, leave), LOCK, timeout);
+      this[checkEnded](
+        timeout === 0 ? leave() : await this[sleepAsync](phase, timeout, signal, leave),
+        this[wanted],
+        timeout,
+      );
     } catch (error) {
       if (hasLeft || this[isOver]) throw error;
       // The stack was exhausted before the promise could wait. It no longer is after an await.

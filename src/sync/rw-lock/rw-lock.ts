@@ -10,11 +10,11 @@
  * fast path of a semaphore, it compares with a literal 0, which stands for ADMITTED and for NOTHING.
  */
 import { ANSWER_CLOSED, LIMIT, NO_STAMP } from '../../border/numbers.js';
-import { checkInteger, checkOptions } from '../../errors.js';
+import { checkInteger, checkOptions, refuseName } from '../../errors.js';
 import { NO_READING, NO_WRITING, told } from '../../held-permits.js';
 import { USUAL, type WaitOptions } from '../../options.js';
 import { given, type Handle } from '../../reference.js';
-import { disposedError, isOver, reference } from '../../shared-object.js';
+import { described, disposedError, isOver, reference } from '../../shared-object.js';
 import { threadText } from '../../stats.js';
 import { type HeldRead, type HeldUpdate, type HeldWrite, ReadGuard, UpdateGuard, WriteGuard } from '../held-rw.js';
 import {
@@ -236,7 +236,7 @@ export class RwLock extends WritersHalf {
     const side = this[sideOfLock];
     if (side.reads === 1) side.endRead();
     else if (side.reads > 1) side.reads--;
-    else if (!this[isGone]()) throw new Error(`${KIND}.unlockRead: this thread does not read`);
+    else if (!this[isGone]()) throw new Error(`${KIND}.unlockRead: this thread does not read ${this[described]()}`);
   }
 
   /**
@@ -327,7 +327,7 @@ export class RwLock extends WritersHalf {
   [unlockWriting](): void {
     const side = this[sideOfLock];
     if (side.turn === WRITES) this[endTurn](false);
-    else if (!this[isGone]()) throw new Error(`${KIND}.unlockWrite: this thread does not write`);
+    else if (!this[isGone]()) throw new Error(`${KIND}.unlockWrite: this thread does not write ${this[described]()}`);
   }
 
   /**
@@ -506,13 +506,17 @@ export class RwLock extends WritersHalf {
 
   /** @internal */
   protected override get [state](): string {
-    if (!this.#isShut) return `${this.#readers().length} readers`;
+    if (!this.#isShut) {
+      const readers = this.#readers().length;
+      return `${readers} reader${readers === 1 ? '' : 's'}`;
+    }
     const writer = this.#writer();
     return writer === 0 ? 'writing' : `writing by ${threadText(this[reference].membership.core, writer)}`;
   }
 }
 
 function checked(options: SyncOptions): [SyncOptions, number, number, boolean] {
+  refuseName(KIND, 'options', options, 'an object');
   checkOptions(KIND, options, USUAL);
   return [options, 1, LIMIT, true];
 }

@@ -20,7 +20,7 @@ import { countdown } from '../../runtime/parking.js';
 import { closed, newPromise, type Run, resolveOfNew } from '../../runtime/promises.js';
 import { checkWaitAsync, waitAsync } from '../../runtime/wait-async.js';
 import { Semaphore } from '../../semaphore.js';
-import { close, disposedError, forget, isOver, reference } from '../../shared-object.js';
+import { close, described, disposedError, forget, isOver, reference } from '../../shared-object.js';
 import {
   type GuardedLock,
   type HeldRead,
@@ -35,23 +35,23 @@ import {
   expectInterrupt,
   giveTurnBack,
   KIND,
-  LOCK,
   ReadersHalf,
   readySide,
   settleReaders,
   sideOfLock,
   tellDeaths,
   unlockReading,
+  wanted,
 } from './readers.js';
 import { type Drained, guardedBy, HAS_TURN, NO_TURN, NOTHING, READING, TURNING, WRITES } from './side.js';
 
 const WITHOUT_BLOCKING = 'lockWriteAsync, writeAsync, updateAsync or tryLockWrite';
 
 /** The error of a thread that wants to write, and has the lock or waits for it. */
-function ofItself(method: string): Error {
+function ofItself(method: string, lock: string): Error {
   return selfDeadlock(
     `${KIND}.${method}`,
-    'this thread or a promise of it reads, writes or waits already',
+    `this thread or a promise of it reads, writes or waits for ${lock} already`,
     'code that has the lock must unlock first; to read and then perhaps write, use update and then upgrade',
     `${method}Async()`,
   );
@@ -117,21 +117,21 @@ export abstract class WritersHalf extends ReadersHalf {
   protected [lockWriting](method: string, options: WaitOptions | undefined, writes: boolean): boolean {
     const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.${method}`, options);
     const side = this[readySide]();
-    if (side.isBusy) throw ofItself(method);
+    if (side.isBusy) throw ofItself(method, this[described]());
     const left = countdown(timeout);
     side.acts = TURNING;
     try {
       try {
         const queue = this[turn];
         if (!queue.tryAcquire()) {
-          if (timeout === 0) throw timedOut(LOCK, timeout);
+          if (timeout === 0) throw timedOut(this[wanted](), timeout);
           this[checkBlocking](WITHOUT_BLOCKING);
           this[expectInterrupt]();
           queue.acquire({ timeout });
         }
       } catch (error) {
         if (error instanceof DisposedError) throw this[disposedError]();
-        throw error instanceof TimeoutError ? timedOut(LOCK, timeout) : error;
+        throw error instanceof TimeoutError ? timedOut(this[wanted](), timeout) : error;
       }
       side.takeTurn(this);
       try {
@@ -197,7 +197,7 @@ export abstract class WritersHalf extends ReadersHalf {
     } finally {
       side.drained(answer);
     }
-    this[checkEnded](answer, LOCK, timeout);
+    this[checkEnded](answer, this[wanted], timeout);
   }
 
   #drain(phase: number, left: () => number): Drained {
@@ -222,9 +222,8 @@ export abstract class WritersHalf extends ReadersHalf {
     const left = countdown(timeout);
     const { attachment, promises } = this.#shared;
     let alone: Run | undefined;
-    const wanted = (): string => LOCK;
     // `watch` may run code of the signal, so it comes before the request is queued.
-    const unwatch = watch(timeout, signal, (reason) => alone && promises.cancel(alone, reason), wanted);
+    const unwatch = watch(timeout, signal, (reason) => alone && promises.cancel(alone, reason), this[wanted]);
     try {
       const side = this[readySide]();
       const core = this.#core;
@@ -257,7 +256,7 @@ export abstract class WritersHalf extends ReadersHalf {
       if (answer === ADMITTED) due();
       side.acts = NOTHING;
       if (answer < ADMITTED) throw answer === ANSWER_CLOSED ? this[disposedError]() : noRoom(core);
-      if (alone && timeout === 0) promises.cancel(alone, () => timedOut(LOCK, timeout));
+      if (alone && timeout === 0) promises.cancel(alone, () => timedOut(this[wanted](), timeout));
       await (answer === ADMITTED || waited);
     } catch (error) {
       return locate(error instanceof DisposedError && this[isOver] ? this[disposedError]() : error);
@@ -289,7 +288,7 @@ export abstract class WritersHalf extends ReadersHalf {
     } finally {
       side.drained(answer);
     }
-    this[checkEnded](answer, LOCK, timeout);
+    this[checkEnded](answer, this[wanted], timeout);
   }
 
   /**
@@ -338,7 +337,7 @@ export abstract class WritersHalf extends ReadersHalf {
           if (!isTimeout(reason, signal)) reject(reason);
           settle(REFUSED);
         },
-        () => LOCK,
+        this[wanted],
       );
       // The code of the signal may have disposed of the lock. Then its memory may be that of another object.
       if (this[isOver]) {
@@ -389,7 +388,8 @@ export abstract class WritersHalf extends ReadersHalf {
   #endUpdate(): void {
     const side = this[sideOfLock];
     if (side.turn === HAS_TURN) this[endTurn](true);
-    else if (!this[isGone]()) throw new Error('HeldUpdate.unlock: this thread does not have the turn');
+    else if (!this[isGone]())
+      throw new Error(`HeldUpdate.unlock: this thread does not have the turn of ${this[described]()}`);
   }
 
   #upgrade(options: WaitOptions | undefined): HeldWrite {
@@ -397,7 +397,7 @@ export abstract class WritersHalf extends ReadersHalf {
     const side = this[readySide]();
     if (side.reads > 0 || side.waits > 0) {
       const call = 'HeldUpdate.upgrade';
-      const why = 'this thread or a promise of it reads too, or waits to';
+      const why = `this thread or a promise of it reads ${this[described]()} too, or waits to`;
       throw selfDeadlock(call, why, 'code that reads too must unlock that first', 'upgradeAsync()');
     }
     side.acts = TURNING;
@@ -418,7 +418,7 @@ export abstract class WritersHalf extends ReadersHalf {
 
   #downgrade(): HeldRead {
     const side = this[readySide]();
-    if (side.turn !== WRITES) throw new Error('HeldWrite.downgrade: this thread does not write');
+    if (side.turn !== WRITES) throw new Error(`HeldWrite.downgrade: this thread does not write ${this[described]()}`);
     side.readOn();
     this[unlockWriting]();
     this[settleReaders]();
@@ -427,7 +427,8 @@ export abstract class WritersHalf extends ReadersHalf {
 
   #downgradeToUpdate(): HeldUpdate {
     const side = this[readySide]();
-    if (side.turn !== WRITES) throw new Error('HeldWrite.downgradeToUpdate: this thread does not write');
+    if (side.turn !== WRITES)
+      throw new Error(`HeldWrite.downgradeToUpdate: this thread does not write ${this[described]()}`);
     side.openOn();
     this[settleReaders]();
     return new UpdateGuard(this[guarded], false);
@@ -435,7 +436,8 @@ export abstract class WritersHalf extends ReadersHalf {
 
   #downgradeUpdate(): HeldRead {
     const side = this[readySide]();
-    if (side.turn !== HAS_TURN) throw new Error('HeldUpdate.downgrade: this thread does not have the turn');
+    if (side.turn !== HAS_TURN)
+      throw new Error(`HeldUpdate.downgrade: this thread does not have the turn of ${this[described]()}`);
     side.acts = READING | TURNING;
     try {
       // The gate is open, because this thread has the turn and does not write.
