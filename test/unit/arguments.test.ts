@@ -7,6 +7,7 @@ import * as sync from 'taketurns/sync';
 import * as tasks from 'taketurns/tasks';
 import { describe, expect, it } from 'vitest';
 import { failure } from '../support/failure.js';
+import { runProgram } from '../support/program.js';
 
 const { ChainSemaphore, ChannelSemaphore, LocationSemaphore, TicketSemaphore, TwaSemaphore } = algorithms;
 const { CapacitorLock, ClhLock, LifoLock, McsLock, ReciprocatingLock, TicketLock, TtsLock, TwaLock } = algorithms;
@@ -626,3 +627,8 @@ function catching(call: () => unknown): Error {
   }
   throw new Error('it did not fail');
 }
+
+it('the likely mistakes of a new user are told with what to write instead, and which object it is', async () => {
+  const { out } = await runProgram('first-mistakes');
+  expect(out).toBe('69 mistakes\n');
+});
