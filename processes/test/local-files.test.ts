@@ -20,7 +20,9 @@ import {
   writeSync,
 } from 'node:fs';
 import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { clock } from '../src/clock.js';
 import { Broker } from '../src/local/broker.js';
@@ -641,6 +643,74 @@ test.runIf(process.platform === 'linux')('a process that has the number of an ea
   const other = Number.parseInt(member.slice(0, 8), 16) - 1;
   expect(hasDied(other.toString(16).padStart(8, '0') + member.slice(8))).toBe(true);
   expect(hasDied(`00000000${member.slice(8)}`)).toBe(false);
+});
+
+test.runIf(process.platform === 'linux')('a random name needs no file', () => {
+  const names = Array.from({ length: 100 }, () => random('linux', join(tmpdir(), 'none')));
+  expect(names.filter((name) => !/^[0-9a-f]{16}$/.test(name))).toEqual([]);
+  expect(new Set(names).size).toBe(100);
+});
+
+test('what the system does not tell is an error of the folder', async () => {
+  const user = vi.spyOn(process, 'geteuid').mockImplementation(() => {
+    throw new Error('Requires sys access to "uid"');
+  });
+  onTestFinished(() => user.mockRestore());
+  await refused(folder(), 'the user cannot be told: Requires sys access to "uid"');
+});
+
+/** Runs a program that joins the space, holds and unlocks, and prints the token or the error. */
+function joins(directory: string, flags: readonly string[], first = '', options = {}): string {
+  const source = `
+    ${first}
+    const { Space } = await import('taketurns-processes');
+    try {
+      const space = await Space.local({ directory: ${JSON.stringify(directory)} });
+      const held = await (await space.mutex('m')).holdAsync();
+      console.log(String(held.token));
+      await held.unlock();
+    } catch ({ code, message }) {
+      console.log(code, message);
+    }
+    process.exit();`;
+  const cwd = fileURLToPath(new URL('..', import.meta.url));
+  const args = [...flags, '--input-type=module', '--eval', source];
+  return spawnSync(process.execPath, args, { cwd, encoding: 'utf8', timeout: 30_000, ...options }).stdout;
+}
+
+test('a process that may not use the folder is told so', () => {
+  const permission = process.allowedNodeEnvironmentFlags.has('--permission')
+    ? '--permission'
+    : '--experimental-permission';
+  const all = '--allow-fs-read=*';
+  const own = `--allow-fs-read=${fileURLToPath(new URL('../..', import.meta.url))}*`;
+  for (const flags of [
+    [permission, own],
+    [permission, all],
+  ])
+    expect(joins(folder(), flags)).toMatch(/^DIRECTORY the /);
+});
+
+test.runIf(process.geteuid?.() === 0)('a umask that takes the rights of the own user is said', () => {
+  const directory = folder();
+  const user = { uid: 65_534, gid: 65_534 };
+  chownSync(directory, user.uid, user.gid);
+  const first = 'process.umask(0o777);';
+  expect(joins(directory, [], first, user)).toMatch(/^DIRECTORY the folder .* cannot be made: EACCES/);
+  expect(joins(directory, [], '', user)).toMatch(/^DIRECTORY the folder .* cannot be made: EACCES/);
+  rmSync(directory, { recursive: true });
+  mkdirSync(directory, { mode: 0o700 });
+  chownSync(directory, user.uid, user.gid);
+  expect(joins(directory, [], '', user)).toMatch(/^\d+\n$/);
+  expect(joins(directory, [], first, user)).toContain('the umask of this process takes the rights of its own user');
+});
+
+test('tokens rise, and are exact numbers, however late the clock is', () => {
+  const directory = folder();
+  const first = 'Date.now = () => 8e15;';
+  const tokens = Array.from({ length: 3 }, () => BigInt(joins(directory, [], first)));
+  for (const [at, token] of tokens.slice(1).entries()) expect(token).toBeGreaterThan(tokens[at] as bigint);
+  expect(Number.isSafeInteger(State.begin('history', 2 ** 43).ticket + 2 ** 40)).toBe(true);
 });
 
 test('on Windows the folder is in the profile of the user, and sockets are pipes with random names', () => {

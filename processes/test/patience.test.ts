@@ -3,11 +3,13 @@
  * answer. One that only the broker does not answer suspects it.
  */
 import { closeSync } from 'node:fs';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { clock } from '../src/clock.js';
 import { Broker } from '../src/local/broker.js';
 import { type Owner, SocketConnection } from '../src/local/connection.js';
 import { directoryOf } from '../src/local/directory.js';
 import { Folder, type Generation, newMember } from '../src/local/generations.js';
+import { LOOK } from '../src/local/patience.js';
 import { folder, Member } from './local-processes.js';
 import { until } from './setting.js';
 
@@ -68,6 +70,34 @@ test('a broker that has answered is not silent, however long the own socket take
   const found = await dialled;
   expect(found).toBeInstanceOf(SocketConnection);
   (found as SocketConnection).end(new Error('the test is over'));
+});
+
+test('a process that only waits sends a ping a second, and rests after each answer', async () => {
+  const files = new Folder(folder());
+  const broker = await Broker.start(files, undefined, newMember(), { ended: () => {}, joined: () => {} });
+  onTestFinished(() => broker?.end());
+  let pings = 0;
+  const own = { ...owner(), answered: () => pings++ };
+  const connection = (await SocketConnection.dial(files, present(files), own)) as SocketConnection;
+  // The test lets the timers of the connection expire.
+  const timers: [ms: number, run: () => void][] = [];
+  const after = vi.spyOn(clock, 'after').mockImplementation((ms, run) => timers.push([ms, run]));
+  onTestFinished(() => {
+    after.mockRestore();
+    connection.end(new Error('the test is over'));
+  });
+  connection.watch();
+  for (let at = 1; at <= 3; at++) {
+    const [[rest, ping] = []] = timers.splice(0);
+    expect(rest).toBe(1000);
+    ping?.();
+    await until(() => pings === at);
+    const [[wait, look] = []] = timers.splice(0);
+    expect(wait).toBe(LOOK);
+    look?.();
+    await turn();
+  }
+  expect(pings).toBe(3);
 });
 
 /** A broker in the thread of another process, and a connection to it. */

@@ -16,8 +16,11 @@ import type { Folder, Generation } from './generations.js';
 import { type Line, lineOf, onLines } from './lines.js';
 import { LOOK, Patience } from './patience.js';
 
-/** How often a process that is needed sends a ping, or asks the broker in its own thread, in milliseconds. */
-const PING = 300;
+/**
+ * How often a process that is needed sends a ping, or asks the broker in its own thread, in milliseconds. Each of them
+ * wakes both processes. An end of the broker shows by itself, so this is only for a broker that is stopped.
+ */
+const PING = 1000;
 /** After so many calls of a broker in this thread, the event loop goes round before the next call. */
 const MOST_IN_A_ROW = 32;
 
@@ -167,13 +170,15 @@ export class SocketConnection implements Connection {
   }
 
   async #look(): Promise<void> {
+    const hasRested = this.#isResting;
     this.#isResting = false;
     if (this.#pending.size > 0) await eventsHandled();
     const [oldest] = this.#pending.values();
     if (oldest?.patience.isOver(this.#owner.patience)) await this.#owner.suspect(this);
     this.#timer = undefined;
     if (this.#isOver) return;
-    if (this.#pending.size === 0 && this.#owner.isNeeded) this.call(undefined).catch(() => {});
+    // After a call it rests before it sends a ping.
+    if (hasRested && this.#pending.size === 0 && this.#owner.isNeeded) this.call(undefined).catch(() => {});
     else this.watch();
   }
 

@@ -11,7 +11,7 @@ import { SpaceError } from '../errors.js';
 import { fnv1a } from '../hash.js';
 import { close, Folder } from './generations.js';
 import { readJournal } from './journal.js';
-import { boot, errorAt, hasFiles, home, LONGEST_PATH, user } from './platform.js';
+import { boot, errorAt, hasFiles, home, LONGEST_PATH, userOf } from './platform.js';
 
 /** The longest name of a socket: `b.`, ten digits, a dot and 16 digits. */
 const LONGEST_NAME = 29;
@@ -20,9 +20,10 @@ const LONGEST_NAME = 29;
  * Makes the folder if it does not exist, and returns its path. directory: the folder for all spaces, instead of the usual.
  * @throws {SpaceError} with the code `DIRECTORY`.
  */
-export function directoryOf(space: string, directory = home()): string {
-  const base = resolve(directory);
-  const path = join(base, nameOfBoot(), nameOf(space));
+export function directoryOf(space: string, directory?: string): string {
+  const user = told('the user', userOf);
+  const base = resolve(directory ?? home());
+  const path = join(base, told('the start of the machine', boot), nameOf(space));
   const length = Buffer.byteLength(path) + 1 + LONGEST_NAME;
   if (hasFiles && length > LONGEST_PATH) {
     const most = LONGEST_PATH - (length - Buffer.byteLength(base));
@@ -40,7 +41,7 @@ export function directoryOf(space: string, directory = home()): string {
       if (code !== 'EEXIST') throw refused(`the folder ${each} cannot be made: ${message}`, cause);
     }
     stats ??= lstatSync(each);
-    check(each, stats);
+    check(each, stats, user);
   }
   return path;
 }
@@ -49,15 +50,16 @@ export function directoryOf(space: string, directory = home()): string {
 const nameOf = (space: string): string =>
   (fnv1a(space) * 2 ** 16 + (fnv1a(space, 0x9e3779b9) >>> 16)).toString(16).padStart(12, '0');
 
-function nameOfBoot(): string {
+/** What the system tells. Deno tells it only with rights, and a system without /proc does not. */
+function told<T>(what: string, tell: () => T): T {
   try {
-    return boot();
+    return tell();
   } catch (cause) {
-    throw refused(`the start of the machine cannot be told: ${(cause as Error).message}`, cause);
+    throw refused(`${what} cannot be told: ${(cause as Error).message}`, cause);
   }
 }
 
-function check(path: string, stats: Stats): void {
+function check(path: string, stats: Stats, user: number | undefined): void {
   if (!stats.isDirectory()) throw refused(`${path} is ${stats.isSymbolicLink() ? 'a link' : 'no folder'}`);
   if (user === undefined) return;
   if (stats.uid !== user) {

@@ -20,7 +20,7 @@
  * refuses is of a process that has ended, or has closed the space. It stays until a broker removes it. The socket is
  * there before the process is up, so before it can hold anything.
  */
-import { readdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
+import { lstatSync, readdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Worker } from 'node:worker_threads';
 import { clock, type Timer } from '../clock.js';
@@ -34,7 +34,7 @@ import { lastTicket, lookBeside } from './directory.js';
 import { close, Folder, type Generation, newMember, pidOf, timeOfDay, VERSION } from './generations.js';
 import { onLines } from './lines.js';
 import { Patience } from './patience.js';
-import { address, hasFiles, listen, random } from './platform.js';
+import { address, hasFiles, isDenied, listen, random, userOf } from './platform.js';
 import { THREAD } from './thread-source.js';
 
 /**
@@ -210,9 +210,10 @@ class Member implements Driver, Owner {
           // Somebody has removed the folder.
           isGone = (error as NodeJS.ErrnoException).code === 'ENOENT';
           if (isGone) this.#listening = undefined;
+          const why = isDenied(error) ? this.#denied(error as Error) : (error as Error);
           // Who has never been up cannot lose anything, so its caller hears at once of what will not pass by itself.
-          const givesUp = error instanceof SpaceError && !this.#wasUp;
-          this.#events?.down(error as Error, givesUp);
+          const givesUp = why instanceof SpaceError && !this.#wasUp;
+          this.#events?.down(why, givesUp);
           if (givesUp) return;
           pause = PAUSE.most;
         }
@@ -224,6 +225,10 @@ class Member implements Driver, Owner {
     } finally {
       this.#isLooking = false;
     }
+  }
+
+  #denied(error: Error): SpaceError {
+    return new SpaceError('DIRECTORY', `the folder ${this.#folder.path} cannot be used: ${error.message}`, error);
   }
 
   /** Waits for a moment, or until the process is needed. */
@@ -254,6 +259,11 @@ class Member implements Driver, Owner {
     const draft = this.#folder.of(`t.${random()}`);
     await listen(own, address(draft, this.name));
     if (!hasFiles) writeFileSync(draft, '');
+    // Root may use files without rights.
+    else if (userOf() !== 0 && (lstatSync(draft).mode & 0o600) !== 0o600) {
+      this.#folder.remove(draft.slice(this.#folder.path.length + 1));
+      throw this.#denied(new Error('the umask of this process takes the rights of its own user; use 077'));
+    }
     renameSync(draft, this.#folder.of(`m.${this.name}`));
   }
 

@@ -15,8 +15,11 @@ const WINDOWS = 'win32';
 /** Whether a socket is a file. A pipe of Windows is a name, so a file of its own stands for it. */
 export const hasFiles = platform !== WINDOWS;
 
-/** The number of the user, or undefined on Windows, where each user has a profile of his own. */
-export const user: number | undefined = hasFiles ? process.geteuid?.() : undefined;
+/**
+ * The number of the user, or undefined on Windows, where each user has a profile of his own. Throws where the runtime does
+ * not tell it: Deno without `--allow-sys`.
+ */
+export const userOf = (): number | undefined => (hasFiles ? process.geteuid?.() : undefined);
 
 /**
  * The longest path of a socket, in bytes. Node cuts off what is longer, without an error, and the socket is then at
@@ -29,7 +32,7 @@ export const LONGEST_PATH = 103;
  * `TMPDIR`, and not on `XDG_RUNTIME_DIR`, which is gone when the user logs out while a program runs on.
  */
 export function home(system: string = platform, variables = env): string {
-  if (system !== WINDOWS) return `/tmp/taketurns-${user}`;
+  if (system !== WINDOWS) return `/tmp/taketurns-${userOf()}`;
   const { LOCALAPPDATA, USERPROFILE = 'C:\\' } = variables;
   return win32.join(LOCALAPPDATA ?? win32.join(USERPROFILE, 'AppData', 'Local'), 'taketurns');
 }
@@ -49,10 +52,20 @@ export const boot = (file = '/proc/sys/kernel/random/boot_id'): string =>
  * 16 random hexadecimal digits. Linux writes them to a file that costs some microseconds, and the generators of the
  * runtimes are loaded for milliseconds at their first call.
  */
-export const random = (system: string = platform): string =>
-  system === 'linux'
-    ? readFileSync('/proc/sys/kernel/random/uuid', 'utf8').replaceAll('-', '').slice(16, 32)
-    : `${globalThis.crypto.getRandomValues(new BigUint64Array(1))[0]?.toString(16)}`.padStart(16, '0');
+export function random(system: string = platform, file = '/proc/sys/kernel/random/uuid'): string {
+  try {
+    if (system === 'linux') return readFileSync(file, 'utf8').replaceAll('-', '').slice(16, 32);
+  } catch {
+    // The process may open no more files, or may not read this one.
+  }
+  return `${globalThis.crypto.getRandomValues(new BigUint64Array(1))[0]?.toString(16)}`.padStart(16, '0');
+}
+
+/** Whether the error says that this process may not do what it must. It will not pass by itself. */
+export function isDenied(error: unknown): boolean {
+  const { code, name } = error as NodeJS.ErrnoException;
+  return ['EACCES', 'EPERM', 'EROFS', 'ERR_ACCESS_DENIED'].includes(`${code}`) || name === 'NotCapable';
+}
 
 /** What to listen at, for a socket file of this path: the file, or on Windows a pipe whose name has the random part. */
 export const address = (path: string, random: string, system: string = platform): string =>
