@@ -180,9 +180,9 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
    * which may use so many keys that an entry goes.
    */
   protected [limitsOf](method: string, options: WaitOptions | undefined): Limits {
+    const timeout = options === undefined ? Infinity : checkWaitOptions(`${this.#kind}.${method}`, options);
     if (this[isOver]) throw this[disposedError]();
     if (options === undefined) return FOR_EVER;
-    const timeout = checkWaitOptions(`${this.#kind}.${method}`, options);
     const { signal } = options;
     return signal ? { timeout, signal } : { timeout };
   }

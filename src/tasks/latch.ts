@@ -46,6 +46,7 @@ export class Latch extends Opening {
    * @example latch.countDown();
    */
   countDown(n = 1): void {
+    checkInteger(`${KIND}.countDown: n`, n, 1, MOST);
     this[checkOpen]();
     checkInteger(`${KIND}.countDown: n`, n, 1, this[left], ' (the count)');
     this[setCount](this[left] - n);

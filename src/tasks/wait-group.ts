@@ -53,6 +53,8 @@ export class WaitGroup extends Opening {
   }
 
   #add(n: number): void {
+    checkInteger(`${KIND}.add: n`, n, 1, MOST);
+    this[checkOpen]();
     checkInteger(`${KIND}.add: n`, n, 1, MOST - this[left], ' (what is left of the most)');
     this[setCount](this[left] + n);
   }
@@ -65,6 +67,7 @@ export class WaitGroup extends Opening {
    * @example group.done();
    */
   done(n = 1): void {
+    checkInteger(`${KIND}.done: n`, n, 1, MOST);
     this[checkOpen]();
     checkInteger(`${KIND}.done: n`, n, 1, this[left], ' (the pending tasks)');
     this[setCount](this[left] - n);

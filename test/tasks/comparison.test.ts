@@ -122,6 +122,10 @@ const make: Record<string, (given: Classes) => Subject> = {
         // If a heavy request leaves, the shared class may admit a light one behind it, or cancel it too.
         cancelAll: () => s.disposed || s.inspect().widest > 1 || s.cancelAll(),
         run: (n) => s.runExclusive(() => n, n),
+        limit: (n) => s.limit((value: number) => value, n)(n),
+        badPermits: (n, which) => s.acquireAsync(-n, { signal: signals.of(which) }),
+        badOption: (n) => s.acquireAsync(n, { timeout: -n }),
+        aborted: () => s.acquireAsync({ signal: AbortSignal.abort(new SyntaxError('before')) }),
         dispose: (n) => n === 5 && s.dispose(),
       },
       state: () => [s.available, s.waiting, s.disposed, s.max, s.disposed || counts(s.inspect())],
@@ -172,6 +176,8 @@ const make: Record<string, (given: Classes) => Subject> = {
         cancelAll: () => k.cancelAll(),
         run: (n) => k.runExclusive(key(n), () => n),
         bad: (n) => k.tryHold(n + 0.5),
+        aborted: (n) => k.holdAsync(key(n), { signal: AbortSignal.abort(new SyntaxError('before')) }),
+        limit: (n) => k.limit((_, value: number) => value)(key(n), n),
         dispose: (n, which) => n === 5 && which === 5 && k.dispose(),
       },
       state: () => [k.size, k.waiting, k.disposed, k.disposed || keysIn(k.inspect())],
@@ -181,12 +187,17 @@ const make: Record<string, (given: Classes) => Subject> = {
   KeyedSemaphore(given) {
     const { KeyedSemaphore } = given as typeof tasks;
     const k = new KeyedSemaphore(4);
+    /** Whether a request for more than one permit may have waited. */
+    let isWide = false;
     const signals = new Signals();
     const guards = new Guards<tasks.HeldPermits>();
     const key = (which: number): tasks.Key => KEYS[which % 2] as tasks.Key;
     return {
       calls: {
-        hold: (n, which) => guards.keep(k.holdAsync(key(which), n)),
+        hold: (n, which) => {
+          isWide ||= n > 1;
+          return guards.keep(k.holdAsync(key(which), n));
+        },
         holdOne: (_, which) => guards.keep(k.holdAsync(key(which))),
         holdNow: (n, which) => guards.keep(k.holdAsync(key(which), n, { timeout: 0 })),
         holdFor: (_, which) => guards.keep(k.holdAsync(key(which), { signal: signals.of(which), timeout: 100_000 })),
@@ -195,7 +206,15 @@ const make: Record<string, (given: Classes) => Subject> = {
         endOther: (_, which) => guards.end(which + 1, (guard) => guard.release()),
         endPart: (n, which) => guards.end(which, (guard) => guard.release(n)),
         abort: (_, which) => signals.abort(which),
-        run: (n, which) => k.runExclusive(key(which), () => n, n),
+        run: (_, which) => k.runExclusive(key(which), () => which),
+        limit: (n, which) => k.limit((_, value: number) => value)(key(which), n),
+        runWide: (n, which) => {
+          isWide = true;
+          return k.runExclusive(key(which), () => n, n);
+        },
+        bad: (n, which) => k.holdAsync(key(which), -n),
+        // If a heavy request leaves, the shared class may admit a light one behind it, or cancel it too.
+        cancelAll: () => isWide || k.cancelAll(),
         dispose: (n, which) => n === 5 && which === 5 && k.dispose(),
       },
       state: () => [k.size, k.waiting, k.disposed, k.permits, k.disposed || keysIn(k.inspect())],
@@ -218,6 +237,11 @@ const make: Record<string, (given: Classes) => Subject> = {
         update: () => guards.keep(l.updateAsync()),
         tryRead: () => guards.keep(l.tryRead()),
         tryWrite: () => guards.keep(l.tryWrite()),
+        lockRead: () => l.lockReadAsync(),
+        unlockRead: () => l.readers > 0 && l.unlockRead(),
+        tryLockRead: () => l.tryLockRead(),
+        stamp: () => l.stamp() > 0 && l.valid(l.stamp()),
+        aborted: () => l.writeAsync({ signal: AbortSignal.abort(new SyntaxError('before')) }),
         endGuard: (_, which) => guards.end(which, (guard) => guard.unlock()),
         downgrade: (_, which) =>
           guards.end(which, (guard) => 'downgrade' in guard && guards.keep((guard as tasks.HeldWrite).downgrade())),
@@ -302,6 +326,8 @@ const make: Record<string, (given: Classes) => Subject> = {
         waitFor: (_, which) => e.waitAsync({ signal: signals.of(which) }),
         set: () => e.set(),
         reset: () => e.reset(),
+        bad: (n) => e.waitAsync({ timeout: -n }),
+        aborted: () => e.waitAsync({ signal: AbortSignal.abort(new SyntaxError('before')) }),
         abort: (_, which) => signals.abort(which),
         dispose: (n) => n === 5 && e.dispose(),
       },
@@ -318,6 +344,8 @@ const make: Record<string, (given: Classes) => Subject> = {
         wait: () => l.waitAsync(),
         waitFor: (_, which) => l.waitAsync({ signal: signals.of(which) }),
         countDown: (n) => l.countDown(n),
+        waitNow: () => l.waitAsync({ timeout: 0 }),
+        bad: (n) => l.countDown(-n),
         abort: (_, which) => signals.abort(which),
         dispose: (n) => n === 5 && l.dispose(),
       },
@@ -339,6 +367,11 @@ const make: Record<string, (given: Classes) => Subject> = {
         hold: () => guards.keep(g.hold()),
         endTask: (_, which) => guards.end(which, (task) => task.done()),
         run: (n) => g.run(async () => n),
+        waitNow: () => g.waitAsync({ timeout: 0 }),
+        fails: () =>
+          g.run(async () => {
+            throw new SyntaxError('it fails');
+          }),
         abort: (_, which) => signals.abort(which),
         dispose: (n) => n === 5 && g.dispose(),
       },
@@ -454,13 +487,14 @@ function told(entries: string[], name: string): unknown[] {
  * between, one side rejects and the other answers false. A call for several keys takes them some microtasks apart. `run`
  * gives its lock or its key back some microtasks later, and an `unlock` in between is a mistake. So is one that follows
  * at once the `unlock` which made a queued `run` the owner. A wait on a condition that is over at once locks the mutex
- * again some microtasks later.
+ * again some microtasks later. A loop asks for its next message some microtasks after it has got one.
  */
 const LONE: Record<string, RegExp> = {
   RwLock: /./,
   Once: /^(fails|returns)$/,
   Condition: /^(waitNow|takeNow)$/,
-  KeyedMutex: /^(holdAll|run)$/,
+  KeyedMutex: /^(holdAll|run|limit)$/,
+  Channel: /^loop$/,
 };
 
 /** The calls of a mutex that do not follow others at once, and that others do not follow, in a program with a `run`. */
