@@ -52,25 +52,53 @@ export abstract class Held implements Disposable, AsyncDisposable {
    * is the request that got the mutex from the server, and the first guard of the mutex belongs to that request.
    */
   readonly base: Request;
-  /** @internal The permits that the guard still holds. */
-  left: number;
+  // Users may freeze a guard, so what changes is in private fields.
+  #left: number;
   /** @internal How often the mutex was passed on within this process before this guard got it. */
   readonly pass: number;
   /** @internal */
   readonly deaths: number;
-  /** @internal When the permits were granted, by `Surroundings.stamp`. */
-  stamp = 0;
-  /** @internal */
-  lost: LeaseLostError | undefined;
+  #stamp = 0;
+  #lost: LeaseLostError | undefined;
   #controller: AbortController | undefined;
 
   /** @internal */
   constructor(keeper: Keeper, base: Request, left: number, pass: number, deaths: number) {
     this.keeper = keeper;
     this.base = base;
-    this.left = left;
+    this.#left = left;
     this.pass = pass;
     this.deaths = deaths;
+  }
+
+  /** @internal The permits that the guard still holds. */
+  get left(): number {
+    return this.#left;
+  }
+
+  /** @internal */
+  set left(left: number) {
+    this.#left = left;
+  }
+
+  /** @internal When the permits were granted, by `Surroundings.stamp`. */
+  get stamp(): number {
+    return this.#stamp;
+  }
+
+  /** @internal */
+  set stamp(stamp: number) {
+    this.#stamp = stamp;
+  }
+
+  /** @internal */
+  get lost(): LeaseLostError | undefined {
+    return this.#lost;
+  }
+
+  /** @internal */
+  set lost(lost: LeaseLostError | undefined) {
+    this.#lost = lost;
   }
 
   /** @internal Is called when the lease or the grant is lost. From now on the guard holds nothing. */
