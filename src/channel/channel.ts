@@ -218,7 +218,8 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
     if (values.length > this[places])
       throw new RangeError(`${what}: values must be at most ${this[places]} (the capacity), got ${values.length}`);
     // The code of the codec may change the array.
-    const all = Array.from({ length: values.length }, (_, i) => values[i] as T);
+    const all: T[] = [];
+    for (let i = 0, { length } = values; i < length; i++) all.push(values[i] as T);
     const encoded = all.map((value) => this[wireTo].keep(this[wireTo].encode(value)));
     const end = this.#free('sendMany');
     if (encoded.length === 0) return;

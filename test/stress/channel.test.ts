@@ -1,7 +1,8 @@
 /**
  * Channels between real threads. test/programs/channel-chaos.mjs kills senders and receivers, and counts every message;
- * watch-chaos.mjs does the same for a watch. In channel-loops.mjs threads leave their loops. All run for longer by hand.
- * CHAOS_SECONDS and CHAOS_SEED set the length and the seed.
+ * channel-accounts.mjs does so while slow codecs run, and accounts for each message. watch-chaos.mjs does the same for a
+ * watch. In channel-loops.mjs threads leave their loops. All run for longer by hand. CHAOS_SECONDS and CHAOS_SEED set the
+ * length and the seed.
  */
 import { Worker } from 'node:worker_threads';
 import { Arena } from 'taketurns';
@@ -27,6 +28,15 @@ it.each([2 * seed, 2 * seed + 1])(
     expect(code).toBe(0);
   },
 );
+
+it('threads are killed while they decode, and what they had taken and not got counts as lost', {
+  timeout: DEADLINE + 1000,
+}, async () => {
+  const { code, out, err } = await runProgram('channel-accounts', [seconds, seed], DEADLINE);
+  expect(err).toBe('');
+  expect(JSON.parse(out)).toMatchObject({ failures: [] });
+  expect(code).toBe(0);
+});
 
 it('threads that set a watch and read it are killed, and every version is whole and comes in order', {
   timeout: DEADLINE + 1000,

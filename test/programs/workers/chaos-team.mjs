@@ -1,5 +1,6 @@
 /**
- * A team of workers, of which one is killed every 50 ms and started anew. channel-chaos.mjs and watch-chaos.mjs use it.
+ * A team of workers, of which one is killed every 50 ms and started anew. channel-chaos.mjs, channel-accounts.mjs and
+ * watch-chaos.mjs use it.
  * Each worker turns its event loop now and then, since Deno ends a thread only there.
  */
 import { setImmediate, setTimeout } from 'node:timers';
@@ -39,8 +40,9 @@ export class Team {
   /**
    * @param roles how many workers each role has.
    * @param dataOf returns the workerData of the worker at a place of the team, or undefined if no more may start.
+   * @param tells whether a worker posts a message when its work begins. Only then it may be killed.
    */
-  constructor(url, arena, random, roles, dataOf) {
+  constructor(url, arena, random, roles, dataOf, { tells = false } = {}) {
     this.#random = random;
     this.killed = Object.fromEntries(Object.keys(roles).map((role) => [role, 0]));
     this.#start = (role, place) => {
@@ -50,7 +52,10 @@ export class Team {
       // In Deno a death is proved by this alone.
       if ('Deno' in globalThis) arena.watch(worker);
       worker.on('error', (error) => this.failures.push(`${role} by ${data.way}: ${error.stack}`));
-      const member = { role, way: data.way, worker, isOver: false };
+      const member = { role, way: data.way, worker, isReady: !tells, isOver: false };
+      worker.once('message', () => {
+        member.isReady = true;
+      });
       member.ended = new Promise((resolve) => worker.once('exit', resolve)).then(() => {
         member.isOver = true;
       });
@@ -68,7 +73,8 @@ export class Team {
       // A worker that has done all its work has ended.
       const over = this.#members.findIndex(({ isOver }) => isOver);
       const place = over < 0 ? this.#random(this.#members.length) : over;
-      const { role, worker, ended, isOver } = this.#members[place];
+      const { role, worker, ended, isReady, isOver } = this.#members[place];
+      if (!isReady && !isOver) continue;
       if (!isOver) this.killed[role]++;
       await worker.terminate();
       await ended;
