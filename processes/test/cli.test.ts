@@ -1,5 +1,5 @@
 /** The program `taketurns-processes`, as a shell runs it: commands that take turns, and are killed. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -295,6 +295,76 @@ test('show tells who holds and waits, and objects tells all', async () => {
   for (const name of ['holder', 'waiter']) end(name);
   await Promise.all([holder.ended, waiter.ended]);
 });
+
+/** Runs a line of the shell, in which $0 is Node, $1 this program, and $2 a folder. */
+const shell = (line: string, directory: string, options = {}) =>
+  spawnSync('bash', ['-c', line, process.execPath, CLI, directory], { encoding: 'utf8', ...options });
+
+test('a slow reader gets all lines, and a reader that goes is no error', async () => {
+  const { directory, looker } = jobs();
+  const space = await looker();
+  const count = 3000;
+  await Promise.all(Array.from({ length: count }, (_, at) => space.mutex(`customer ${at}`)));
+  await space.close();
+  const slow = shell('set -o pipefail; "$0" "$1" objects --directory "$2" | (sleep 1; wc -l)', directory);
+  expect({ status: slow.status, lines: Number(slow.stdout) }).toEqual({ status: 0, lines: count });
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of the shell.
+  const head = shell('"$0" "$1" objects --directory "$2" | head -1; exit ${PIPESTATUS[0]}', directory);
+  expect(head).toMatchObject({ status: 141, stdout: 'customer 0  mutex  free\n', stderr: '' });
+  const full = shell('"$0" "$1" objects --directory "$2" > /dev/full', directory);
+  expect(full).toMatchObject({ status: 74, stderr: expect.stringContaining('the output cannot be written: ENOSPC') });
+});
+
+test('a name with a line break takes one line, and --json tells all of an object in a line', async () => {
+  const { directory, looker } = jobs();
+  const at = ['--directory', directory];
+  const space = await looker();
+  const name = 'two\nlines';
+  const held = await (await space.mutex(name)).holdAsync();
+  expect((await cli('objects', ...at)).stdout).toBe('"two\\nlines"  mutex  held\n');
+  expect((await cli('show', ...at)).stdout.split('\n').length).toBe(3);
+  const [line = '', ...others] = (await cli('objects', '--json', ...at)).stdout.split('\n');
+  expect(others).toEqual(['']);
+  expect(JSON.parse(line)).toMatchObject({ name, kind: 'mutex', free: 0, waiting: 0 });
+  const shown = JSON.parse((await cli('show', '--json', ...at)).stdout);
+  expect(shown).toMatchObject({ name, holders: [{ token: `${held.token}` }], queue: [] });
+  expect((await cli('show', '--json', ...at, 'none')).stdout).toBe('');
+});
+
+test('a command learns of a death that concerns its own turn alone', () => {
+  const env = { ...process.env, TAKETURNS_OWNER_DIED: '1' };
+  const line = '"$0" "$1" run --name job --directory "$2" -- sh -c \'echo "<$TAKETURNS_OWNER_DIED>"\'';
+  expect(shell(line, folder(), { env }).stdout).toBe('<>\n');
+});
+
+test.runIf(spawnSync('script', ['--version']).status === 0)(
+  'Ctrl-C reaches the command once, also if input and output are redirected',
+  async () => {
+    const { directory, at, hasBegun, end } = jobs();
+    const program = `
+      import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
+      process.on('SIGINT', () => appendFileSync('${at('signals')}', 'INT\\n'));
+      setInterval(() => existsSync('${at('trap.end')}') && process.exit(), 200);
+      writeFileSync('${at('trap.began')}', '');`;
+    writeFileSync(at('job.mjs'), program);
+    const node = process.execPath;
+    const run = `${node} ${CLI} run --name job --directory ${directory} -- ${node} ${at('job.mjs')}`;
+    const terminal = spawn('script', ['-qec', `${run} < /dev/null > /dev/null 2>&1`, '/dev/null'], {
+      stdio: ['pipe', 'ignore', 'inherit'],
+    });
+    onTestFinished(() => {
+      terminal.kill('SIGKILL');
+    });
+    await until(() => hasBegun('trap'));
+    const ended = once(terminal, 'exit');
+    terminal.stdin?.write('\x03');
+    await until(() => existsSync(at('signals')));
+    // A second signal would come before the command looks for this file again.
+    end('trap');
+    await ended;
+    expect(readFileSync(at('signals'), 'utf8')).toBe('INT\n');
+  },
+);
 
 test('a program holds the mutex that a command waits for, whatever its settings are', async () => {
   const { run, looker, at } = jobs();

@@ -24,6 +24,8 @@ const SPACE = {
   url: { value: 'URL', text: 'a server of Redis or Valkey, such as redis://localhost, instead of this machine' },
 } as const;
 
+const JSON_LINES = { json: { text: 'of show and objects: a line of JSON for each object' } } as const;
+
 export const COMMANDS = {
   run: {
     rest: '--name NAME [options] -- COMMAND [ARGUMENT...]',
@@ -40,9 +42,13 @@ export const COMMANDS = {
   show: {
     rest: '[options] [NAME...]',
     text: 'Shows who holds and who waits: again and again on a terminal, else once.',
-    options: { once: { text: 'show it once on a terminal too' }, ...SPACE },
+    options: { once: { text: 'show it once on a terminal too' }, ...JSON_LINES, ...SPACE },
   },
-  objects: { rest: '[options]', text: 'Lists the objects of the space, one a line.', options: SPACE },
+  objects: {
+    rest: '[options]',
+    text: 'Lists the objects of the space, one a line.',
+    options: { ...JSON_LINES, ...SPACE },
+  },
   revoke: {
     rest: '[options] NAME TOKEN',
     text: 'Takes away what the holder with this token (see `show`) holds.',
@@ -138,8 +144,8 @@ export function help(): string {
     '',
     'Exit status of run: that of the command, or 128 and the number of the signal that has ended it; 75 if it was not',
     'free (--try) or not in time (--timeout); 70 if the turn was taken away or lost; 126 or 127 if the command cannot be',
-    'run or is not found. Of all commands: 64 if the command line is wrong; 69 if the space cannot be used; 1 if there is',
-    'no such holder. The command finds the fencing token of its turn in TAKETURNS_TOKEN.',
+    'run or is not found. Of all commands: 64 if the command line is wrong; 69 if the space cannot be used; 74 if the',
+    'output cannot be written; 141 if its reader has gone; 1 if there is no such holder. The command finds the fencing token of its turn in TAKETURNS_TOKEN.',
   );
   return lines.join('\n');
 }

@@ -1,6 +1,7 @@
 /** The program `taketurns-processes`, which bin/ loads. `help` in arguments.ts says what it does, and how it exits. */
 import { SpaceError } from '../errors.js';
 import { type Given, help, type Name, read, UsageError } from './arguments.js';
+import { endWithReader, print, printed } from './output.js';
 import { run } from './run.js';
 import { objects, revoke, show } from './show.js';
 
@@ -13,7 +14,7 @@ async function main(line: readonly string[]): Promise<number> {
   try {
     const given = read(line);
     if (given) return await DOES[given.command](given);
-    console.log(help());
+    await print(`${help()}\n`);
     return 0;
   } catch (error) {
     if (!(error instanceof Error)) throw error;
@@ -23,4 +24,7 @@ async function main(line: readonly string[]): Promise<number> {
   }
 }
 
-process.exit(await main(process.argv.slice(2)));
+endWithReader();
+const status = await main(process.argv.slice(2));
+await printed();
+process.exit(status);

@@ -10,6 +10,7 @@
  * socket, as sudo does. With a server there is a lease.
  */
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { TimeoutError } from '../errors.js';
 import type { HeldLock, HeldPermits } from '../hold.js';
@@ -35,6 +36,21 @@ const FREE_FOR_SCRIPTS = 10;
 const SIGNALS = ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const;
 /** The signals that a terminal sends to the command itself. */
 const OF_TERMINALS: readonly string[] = ['SIGINT', 'SIGQUIT'];
+
+/**
+ * Whether Ctrl-C reaches this process, and so the command, which is in the same process group. Its input and output may
+ * be redirected meanwhile. Linux tells the process group of a process and that in the foreground of its terminal.
+ */
+function isInForeground(): boolean {
+  try {
+    const [, , group, , , foreground] = readFileSync('/proc/self/stat', 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ');
+    return group === foreground;
+  } catch {
+    return process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
+  }
+}
 
 /** Opens the mutex or the semaphore of this name: as it is, or makes it. */
 async function open(space: Space, name: string, permits: number | undefined): Promise<Mutex | Semaphore> {
@@ -104,6 +120,8 @@ function runHeld(
   others: readonly string[],
 ): Promise<number> {
   const env: NodeJS.ProcessEnv = { ...process.env, TAKETURNS_TOKEN: `${held.token}` };
+  // It may be there from a command that runs this one.
+  delete env.TAKETURNS_OWNER_DIED;
   if (held.ownerDied) env.TAKETURNS_OWNER_DIED = '1';
   const socket = space[proofOfLife]();
   const { signal } = held;
@@ -115,10 +133,9 @@ function runHeld(
       stdio.push(socket);
     }
     // A signal that comes as soon as the command runs must find its listener. It is heard when `child` is there.
-    const isTerminal = process.stdin.isTTY || process.stdout.isTTY;
     const listeners = SIGNALS.map((name) => {
       const listener = (): void => {
-        if (!isTerminal || !OF_TERMINALS.includes(name)) child.kill(name);
+        if (!OF_TERMINALS.includes(name) || !isInForeground()) child.kill(name);
       };
       process.on(name, listener);
       return () => process.off(name, listener);

@@ -5,6 +5,7 @@ import { READERS } from '../object.js';
 import type { ObjectEntry, Space } from '../space.js';
 import { type Given, UsageError } from './arguments.js';
 import { find, joinSpace, lookAt } from './join.js';
+import { inLine, json, print } from './output.js';
 
 /** The time between two looks, in milliseconds. */
 const AGAIN = 500;
@@ -24,33 +25,34 @@ const isBusy = ({ free, max, waiting }: ObjectEntry): boolean => free < max || w
 function line(does: string, entry: ObjectEntry, { label, permits, since, token }: Party): string {
   const how =
     entry.kind === 'rwlock' ? (permits === READERS ? ' to write' : ' to read') : permits === 1 ? '' : ` ${permits}`;
-  return `  ${`${does}${how}`.padEnd(16)} ${`${(since / 1000).toFixed(1)} s`.padStart(10)}  token ${token}  ${label}`;
+  return `  ${`${does}${how}`.padEnd(16)} ${`${(since / 1000).toFixed(1)} s`.padStart(10)}  token ${token}  ${inLine(label)}`;
 }
 
 /** The lines about an object; none if somebody has disposed of it since it was listed. */
-async function describe(space: Space, entry: ObjectEntry): Promise<string[]> {
+async function describe(space: Space, entry: ObjectEntry, asJson: boolean): Promise<string[]> {
   const state: ObjectState | undefined = await (await lookAt(space, entry)).inspect();
   if (!state) return [];
   const { free, waiting, holders, queue } = state;
+  if (asJson) return [json({ ...entry, free, waiting, holders, queue }).trimEnd()];
   return [
-    `${entry.name}  ${KINDS[entry.kind]}  ${busy({ ...entry, free, waiting })}`,
+    `${inLine(entry.name)}  ${KINDS[entry.kind]}  ${busy({ ...entry, free, waiting })}`,
     ...holders.map((holder) => line('holds', entry, holder)),
     ...queue.map((waiter) => line('waits', entry, waiter)),
   ];
 }
 
-async function look(space: Space, names: readonly string[]): Promise<string> {
+async function look(space: Space, names: readonly string[], asJson: boolean): Promise<string> {
   const lines: string[] = [];
   const found = new Set<string>();
   for await (const entry of space.objects()) {
     if (names.length > 0 ? !names.includes(entry.name) : !isBusy(entry)) continue;
-    const described = await describe(space, entry);
+    const described = await describe(space, entry, asJson);
     if (described.length > 0) found.add(entry.name);
     lines.push(...described);
   }
-  for (const name of names) if (!found.has(name)) lines.push(`${name}  is not known`);
-  if (lines.length === 0) lines.push('nobody holds or waits');
-  return lines.join('\n');
+  for (const name of names) if (!found.has(name) && !asJson) lines.push(`${inLine(name)}  is not known`);
+  if (lines.length === 0 && !asJson) lines.push('nobody holds or waits');
+  return lines.map((each) => `${each}\n`).join('');
 }
 
 export async function show(given: Given): Promise<number> {
@@ -58,10 +60,11 @@ export async function show(given: Given): Promise<number> {
   const names = [...words, ...behind];
   const space = await joinSpace(given, `show (pid ${process.pid})`);
   try {
-    const isLive = process.stdout.isTTY && !switches.has('once');
+    const asJson = switches.has('json');
+    const isLive = process.stdout.isTTY && !switches.has('once') && !asJson;
     do {
-      const text = await look(space, names);
-      process.stdout.write(isLive ? `${CLEAR}${text}\n` : `${text}\n`);
+      const text = await look(space, names, asJson);
+      await print(isLive ? `${CLEAR}${text}` : text);
       if (isLive) await sleep(AGAIN);
     } while (isLive);
     return 0;
@@ -78,7 +81,8 @@ export async function objects(given: Given): Promise<number> {
     for await (const entry of space.objects()) {
       const { name, kind, robust, ephemeral } = entry;
       const settings = [KINDS[kind], ...(robust ? ['robust'] : []), ...(ephemeral ? ['ephemeral'] : [])];
-      console.log(`${name}  ${settings.join(', ')}  ${busy(entry)}`);
+      const line = `${inLine(name)}  ${settings.join(', ')}  ${busy(entry)}\n`;
+      await print(given.switches.has('json') ? json(entry) : line);
     }
     return 0;
   } finally {
@@ -101,7 +105,7 @@ export async function revoke(given: Given): Promise<number> {
       console.error(`taketurns-processes: nobody holds ${JSON.stringify(name)} with the token ${token}`);
       return 1;
     }
-    console.log(`revoked: ${holder.label}`);
+    await print(`revoked: ${inLine(holder.label)}\n`);
     return 0;
   } finally {
     await space.close();
