@@ -1,8 +1,8 @@
 /**
- * Compiles core/ to four modules, build/core.wasm, algorithms.wasm, channel.wasm and sync.wasm, and embeds each in a file
- * of src/. So the library needs no loader, bundler plugin or fetch. A bundled program contains only the modules of the
- * entries that it imports. The build fails if a module has static data: every thread that makes an instance of the module
- * would write these data over the memory that other threads use.
+ * Compiles core/ to four modules, build/core.wasm, algorithms.wasm, channel.wasm and sync.wasm, and embeds each in a
+ * file of src/. So the library needs no loader, bundler plugin or fetch. A bundled program contains only the modules of
+ * the entries that it imports. The build fails if a module has static data: every thread that makes an instance of the
+ * module would write these data over the memory that other threads use.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';

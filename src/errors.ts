@@ -15,8 +15,8 @@ export class ArenaFullError extends Error {
 
 /**
  * The call would block its thread for ever, because it waits for what this thread has, or what a promise of this thread
- * waits for: a self-deadlock. Nothing was changed. This is a mistake of the program, and to try again does not help. The
- * message says what to call instead.
+ * waits for: a self-deadlock. Nothing was changed. This is a mistake of the program, and to try again does not help.
+ * The message says what to call instead.
  *
  * A circle of several threads is another error, the `DeadlockError` of `taketurns/report`. A task that awaits what it
  * holds itself gets no error, because the library does not know which task calls: give the wait a time-out.

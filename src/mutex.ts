@@ -179,7 +179,8 @@ export class Mutex extends SharedObject<typeof KIND> {
    * @throws {TimeoutError} when the time-out has passed. The thread is not the owner, and has left the queue.
    * @throws {CancelledError} if `cancelAll` has cancelled the request. The thread is not the owner either.
    * @throws the reason of a signal that is aborted already.
-   * @throws {SelfDeadlockError} if this thread is the owner already, or a promise of it waits: it would wait for itself.
+   * @throws {SelfDeadlockError} if this thread is the owner already, or a promise of it waits: it would wait for
+   * itself.
    * @throws {RangeError | TypeError} for a bad time-out or signal.
    * @throws {ArenaFullError} if the arena has no room for another waiter, or 520,192 requests wait for the mutex.
    * @throws the error that `onOwnerDied` throws; then the lock is free again.
@@ -502,9 +503,9 @@ export class Mutex extends SharedObject<typeof KIND> {
   }
 
   /**
-   * Returns a function that calls `run` by `runExclusive`, and passes its arguments and `this` on to `run`. So the calls
-   * of `run` exclude one another and all else that locks the mutex, in the order of the calls. `cancelAll` and the
-   * signal end the calls that still wait. Never blocks the thread.
+   * Returns a function that calls `run` by `runExclusive`, and passes its arguments and `this` on to `run`. So the
+   * calls of `run` exclude one another and all else that locks the mutex, in the order of the calls. `cancelAll` and
+   * the signal end the calls that still wait. Never blocks the thread.
    *
    *     const deposit = mutex.limit(async (sum: number) => save(sum), { timeout: 1000 });
    * @param options a time-out and a signal for the wait of each call. They do not end a call that runs.

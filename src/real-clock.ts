@@ -7,8 +7,8 @@
  *     setTimeout, clearTimeout           Atomics.waitAsync with a time-out
  *     Date.now, performance.now          the time at which a `File` was made
  *
- * No tool replaces what is used here. If nothing was replaced, nothing of this is used. If something was, and the engine lacks what
- * would take its place, a warning says so.
+ * No tool replaces what is used here. If nothing was replaced, nothing of this is used. If something was, and the
+ * engine lacks what would take its place, a warning says so.
  */
 
 /** What is listened at keeps the process alive. */

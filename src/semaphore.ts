@@ -489,8 +489,8 @@ export class Semaphore extends SemaphoreCounts {
    * returned function never block the thread.
    * @param permits those that each call takes, 1 (the default) to `max`. The options may stand in its
    * place.
-   * @param options a time-out and a signal for the wait of each call. They do not end a call that runs. `cancelAll` also
-   * ends the calls that still wait.
+   * @param options a time-out and a signal for the wait of each call. They do not end a call that runs. `cancelAll`
+   * also ends the calls that still wait.
    * @throws {RangeError | TypeError} for a bad number or option, or if `run` is not a function.
    * @example const get = pool.limit((address: string) => fetch(address));
    */

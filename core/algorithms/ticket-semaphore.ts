@@ -11,9 +11,9 @@
  *
  * Between two looks at grant a waiter may pause in proportion to its distance, as a comment of the listing proposes. It
  * makes O_DELAY pauses for each ticket ahead of it, and none by default. So waiters that are far disturb the cache line
- * of grant less often than the next waiter in the queue. The pauses between two looks are bounded, and each look costs one
- * poll of the budget. So a waiter soon sees that it has come near or that its semaphore is disposed of, and in the end
- * it parks as without a delay.
+ * of grant less often than the next waiter in the queue. The pauses between two looks are bounded, and each look costs
+ * one poll of the budget. So a waiter soon sees that it has come near or that its semaphore is disposed of, and in the
+ * end it parks as without a delay.
  *
  * Why no waiter sleeps for ever. The wait compares all 64 bits of grant with the value that was too small, and goes to
  * sleep in the same step. The releasing thread changes grant before it notifies. So a waiter sees the new grant or is

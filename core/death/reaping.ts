@@ -178,7 +178,8 @@ function cancelRequests(thread: i32): void {
 }
 
 /**
- * Ends waits of other threads that a dead or ending thread was about to end, in a release, a cancellation or a disposal.
+ * Ends waits of other threads that a dead or ending thread was about to end, in a release, a cancellation or a
+ * disposal.
  */
 function sweep(thread: i32): void {
   const used = usedElements();

@@ -13,8 +13,9 @@
  *
  * Of the objects of taketurns/sync, a Latch, a WaitGroup, an Event, a Barrier and a Once have a phase and no queue. A
  * Condition has a queue and no phase. A RwLock has both: the queue of a semaphore, and a phase (rw-lock.ts). A thread
- * that dies or ends stops reading the RwLock (ownerDied). A channel is two robust queues, and each is a semaphore to the
- * table above. Besides, the places that a dead thread has claimed are passed on (ownerDied). A watch is two queues: that of its setters is robust.
+ * that dies or ends stops reading the RwLock (ownerDied). A channel is two robust queues, and each is a semaphore to
+ * the table above. Besides, the places that a dead thread has claimed are passed on (ownerDied). A watch is two queues:
+ * that of its setters is robust.
  *
  * Each kind has a function of its own for what a dead thread held of it or waited for: releaseOfDead
  * (semaphore/robust.ts), releaseOfDeadOwner (mutex/mutex-head.ts), passOn (condition), endOfDead (phase), clearPlaces

@@ -14,14 +14,13 @@
  * A usurper may be unable to write its journal. Then its link stays, and nobody serves until somebody makes the next one.
  *
  * A process may also try: it holds at once, or is told no. The broker sees that a connection has ended in a step of its
- * own, and so it may believe that a process lives which has ended. It says no only when each process that holds or waits
- * is connected or was asked, and when it has seen all ends of connections that are there.
+ * own, and so it may believe that a process lives which has ended. It says no only when each process that holds or
+ * waits is connected or was asked, and when it has seen all ends of connections that are there.
  *
  * Checked in each state: (1) the living believe to hold no more permits than there are; (2) whoever believes to hold is
  * known as a holder to the broker of the highest link, once this broker serves; (3) the tickets that are believed rise;
- * (5) nobody is told no because of processes that had ended before it tried.
- * Checked in each end: (4) nobody who lives waits for permits that are free. A process that is stopped never goes on in
- * an end, so a stopped broker is no excuse.
+ * (5) nobody is told no because of processes that had ended before it tried. Checked in each end: (4) nobody who lives
+ * waits for permits that are free. A process that is stopped never goes on in an end, so a stopped broker is no excuse.
  */
 
 /** The rules of the takeover, each by what goes wrong without it. A mutant lacks one of them. */

@@ -2,7 +2,6 @@
  * A mutex of a space. A process that holds the mutex passes it on to its own waiters without the server, so waiters of
  * other processes are overtaken, but each at most `bypass` times.
  */
-
 import type { WaitOptions } from './acquire.js';
 import { checkType } from './errors.js';
 import { ask, askAtOnce, during, Handle } from './handle.js';
@@ -52,9 +51,9 @@ export class Mutex extends Handle {
   }
 
   /**
-   * Returns a function that calls `run` by `runExclusive`, and passes its arguments and `this` on to `run`. So the calls
-   * of `run` exclude one another and all else that locks the mutex. `cancelAll` and the
-   * signal end the calls that still wait. Never blocks the thread.
+   * Returns a function that calls `run` by `runExclusive`, and passes its arguments and `this` on to `run`. So the
+   * calls of `run` exclude one another and all else that locks the mutex. `cancelAll` and the signal end the calls that
+   * still wait. Never blocks the thread.
    *
    *     const deposit = mutex.limit(async (sum: number) => save(sum), { timeout: 1000 });
    * @param options a time-out and a signal for the wait of each call. They do not end a call that runs.

@@ -1,6 +1,6 @@
 /**
- * A queue of waiters, as a doubly linked list. Each operation costs the same, however many wait. To find the first entry
- * of a `Set` would cost more, because a `Set` steps over all entries that were deleted.
+ * A queue of waiters, as a doubly linked list. Each operation costs the same, however many wait. To find the first
+ * entry of a `Set` would cost more, because a `Set` steps over all entries that were deleted.
  */
 
 /** An entry that can stand in one queue at a time. The queue sets these properties. */

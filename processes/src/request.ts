@@ -20,7 +20,6 @@
  * back. Either the answer to an operation under way shows that the server has them, and the process gives them back
  * (`Requests.#undo`). Or the server drops them at the next `S`, because `S` does not list the request.
  */
-
 import type { SharedObject } from './object.js';
 import type { Queue, Waiter } from './queue.js';
 import { hex, type Note } from './wire.js';

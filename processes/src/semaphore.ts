@@ -1,5 +1,4 @@
 /** A counting semaphore of a space: first come, first served, by the order in which requests reach the server. */
-
 import type { WaitOptions } from './acquire.js';
 import { checkInteger, checkType } from './errors.js';
 import { ask, askAtOnce, during, Handle } from './handle.js';
@@ -93,8 +92,8 @@ export class Semaphore extends Handle {
    * together run only as many calls at a time as the permits allow. Never blocks the thread.
    * @param permits how many permits each call takes, 1 (the default) to `max`. The options may stand in its
    * place.
-   * @param options a time-out and a signal for the wait of each call. They do not end a call that runs. `cancelAll` also
-   * ends the calls that still wait.
+   * @param options a time-out and a signal for the wait of each call. They do not end a call that runs. `cancelAll`
+   * also ends the calls that still wait.
    * @throws {RangeError | TypeError} for a bad argument.
    * @example const get = pool.limit((address: string) => fetch(address));
    */

@@ -9,8 +9,8 @@ export const open = async (space) => ({
 });
 
 /**
- * Asks in every way whether somebody holds, and resolves to the answers which say so. proof: of the holder of the mutex.
- * first: the way that is asked first.
+ * Asks in every way whether somebody holds, and resolves to the answers which say so. proof: of the holder of the
+ * mutex. first: the way that is asked first.
  */
 export async function busy({ space, mutex, pool, lock }, proof, first = '') {
   const ways = {

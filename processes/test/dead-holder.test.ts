@@ -1,6 +1,6 @@
 /**
- * Whoever only asks: no answer says that somebody holds who has ended. Real processes and threads end in different ways,
- * with a broker that lives and with none; and somebody asks at once when the end is known, or much later.
+ * Whoever only asks: no answer says that somebody holds who has ended. Real processes and threads end in different
+ * ways, with a broker that lives and with none; and somebody asks at once when the end is known, or much later.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -138,7 +138,8 @@ export abstract class SharedLock<K extends Kind> extends SharedObject<K> impleme
 
   /**
    * Takes the lock, and blocks the thread until it has it.
-   * @throws {SelfDeadlockError} if this thread holds it already, even after `dispose`: it would wait for itself for ever.
+   * @throws {SelfDeadlockError} if this thread holds it already, even after `dispose`: it would wait for itself for
+   * ever.
    * @throws {TypeError} on a thread that must not block.
    * @throws {DisposedError} if the lock has been or is being disposed of.
    * @example lock.lock();

@@ -106,13 +106,13 @@ export interface ChannelStats {
   /** Whether the channel is closed. */
   readonly closed: boolean;
   /**
-   * Places that nobody has filled, since the channel was made: their senders died, dropped a `Place`, or had their calls cut
-   * short by an exception.
+   * Places that nobody has filled, since the channel was made: their senders died, dropped a `Place`, or had their
+   * calls cut short by an exception.
    */
   readonly holes: number;
   /**
-   * Messages that were lost with a receiver that had taken them and died, or whose call an exception has cut short, since
-   * the channel was made.
+   * Messages that were lost with a receiver that had taken them and died, or whose call an exception has cut short,
+   * since the channel was made.
    */
   readonly lost: number;
   /** How many senders are still to leave before the channel closes itself; 0 if it does not do so, or has. */

@@ -2,19 +2,19 @@
  * An endpoint is an end of a channel or a watch as one thread uses it: how the thread claims places, waits for them, and
  * passes them on.
  *
- * All library objects of a thread for one channel share its two ends, since the record of what the thread has claimed is
- * one word of its attachment (core/kinds/channel/channel.ts). A call passes on what it has claimed before it returns; only
- * a `Place` and a `Message` outlast their call. So a thread claims nothing at an end while one of these is in use there,
- * and promises that are granted meanwhile wait until its scope ends (`whenFree`).
+ * All library objects of a thread for one channel share its two ends, since the record of what the thread has claimed
+ * is one word of its attachment (core/kinds/channel/channel.ts). A call passes on what it has claimed before it
+ * returns; only a `Place` and a `Message` outlast their call. So a thread claims nothing at an end while one of these
+ * is in use there, and promises that are granted meanwhile wait until its scope ends (`whenFree`).
  *
  * Another thread may have granted a promise that this thread has not settled yet. Such a promise has a permit and no
  * place. So the thread settles its promises before it claims a place for a later call (`tryClaim`, `wait`). Otherwise
  * the later call would have the earlier place, and the messages of this thread would change their order.
  *
- * An exception may end a call anywhere, and the thread survives it: the stack is exhausted, or the `timeout` of node:vm has
- * passed. The attachment tells then that the thread has claimed places, or holds permits. The next call that claims here
- * begins with what the cut call has left undone (`#endCut`), and so does a microtask, for a thread that makes no such call
- * (`expectCut`).
+ * An exception may end a call anywhere, and the thread survives it: the stack is exhausted, or the `timeout` of node:vm
+ * has passed. The attachment tells then that the thread has claimed places, or holds permits. The next call that claims
+ * here begins with what the cut call has left undone (`#endCut`), and so does a microtask, for a thread that makes no
+ * such call (`expectCut`).
  *
  * A promise that is granted takes its place at once, before any other code of the thread runs. But it may be granted in
  * the middle of the pass of another promise. So `whenFree` keeps those that come meanwhile in their order.
@@ -97,8 +97,8 @@ export class Endpoint {
   /** Makes all library objects of this thread release the channel. */
   readonly release: () => void;
   /**
-   * The channel, while a `Place` or a `Message` of this thread is in use at this end. So the collector does not take the
-   * channel: nobody else could pass the place on.
+   * The channel, while a `Place` or a `Message` of this thread is in use at this end. So the collector does not take
+   * the channel: nobody else could pass the place on.
    */
   inUse: object | undefined;
   /** What `hasClosed` was when the thread released the channel. */
@@ -108,8 +108,8 @@ export class Endpoint {
   #grantedCount = 0;
   #isTaking = false;
   /**
-   * How many of the unread messages belong to a promise or a select that has its message, and has not decoded it yet. The
-   * others belong to a call under way.
+   * How many of the unread messages belong to a promise or a select that has its message, and has not decoded it yet.
+   * The others belong to a call under way.
    */
   inTransit = 0;
   /** Whether a microtask is to look for what a cut call has left. */
@@ -490,7 +490,9 @@ export class Endpoint {
     return this.at === CLOSED_OBJECT || this.peer.at === CLOSED_OBJECT;
   }
 
-  /** Passes on what the thread has claimed. With 1, the messages are unread until `handed` is called for each of them. */
+  /**
+   * Passes on what the thread has claimed. With 1, the messages are unread until `handed` is called for each of them.
+   */
   pass(unread: 0 | 1 = 0): void {
     const { promises } = this.peer;
     if (promises.first !== 0) promises.planRest();
@@ -499,7 +501,9 @@ export class Endpoint {
     if (this.#grantedCount > 0) this.takeGranted();
   }
 
-  /** Passes on what the thread has claimed and does not use: a sender leaves holes, and of a receiver it counts as lost. */
+  /**
+   * Passes on what the thread has claimed and does not use: a sender leaves holes, and of a receiver it counts as lost.
+   */
   abandon(): void {
     const { promises } = this.peer;
     if (promises.first !== 0) promises.planRest();
@@ -540,8 +544,8 @@ export class Endpoint {
   }
 
   /**
-   * Whether nothing can be had here any more. The queue may be open still, if the call was cut short that has closed the
-   * channel or has claimed the last message.
+   * Whether nothing can be had here any more. The queue may be open still, if the call was cut short that has closed
+   * the channel or has claimed the last message.
    */
   get #isClosed(): boolean {
     return !this.isOver && this.hasClosed;
@@ -589,8 +593,8 @@ export class Endpoint {
   }
 
   /**
-   * Whether waits at this end end because the channel is closed: no sender may send any more, and every message has been
-   * claimed. It may have been disposed of since.
+   * Whether waits at this end end because the channel is closed: no sender may send any more, and every message has
+   * been claimed. It may have been disposed of since.
    */
   get hasClosed(): boolean {
     if (this.at === CLOSED_OBJECT) return this.#wasClosed;

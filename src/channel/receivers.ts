@@ -20,8 +20,8 @@ import { Message } from './place.js';
 
 /**
  * A loop over batches whose last batch was not full waits for so many pauses, some 0.4 microseconds, before it looks
- * again. Otherwise it would take each message as soon as it is there. The two threads would then write to the same lines
- * for every message, which takes longer than the message itself.
+ * again. Otherwise it would take each message as soon as it is there. The two threads would then write to the same
+ * lines for every message, which takes longer than the message itself.
  */
 const REST = 32;
 
@@ -220,7 +220,9 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
     }
   }
 
-  /** Copies the messages out of the places that the thread has just claimed, from this one on, and passes the places on. */
+  /**
+   * Copies the messages out of the places that the thread has just claimed, from this one on, and passes the places on.
+   */
   #copyAll(first: number, all: unknown[]): void {
     const end = this[receivingEnd];
     let place = first;
@@ -262,11 +264,11 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
   }
 
   /**
-   * Receives in batches until the channel is closed and empty: `for (const batch of channel.batches(64))`, or `for await`
-   * without blocking the thread. Each step receives 1 to `most` messages, as `receiveMany` and `receiveManyAsync` do. A
-   * batch costs little more than one message. But the batch belongs to this thread alone: other receivers do not get a
-   * message of it, also while this thread works on another one or after the loop has ended early; and if the thread dies,
-   * all of the batch is gone. Never blocks itself.
+   * Receives in batches until the channel is closed and empty: `for (const batch of channel.batches(64))`, or
+   * `for await` without blocking the thread. Each step receives 1 to `most` messages, as `receiveMany` and
+   * `receiveManyAsync` do. A batch costs little more than one message. But the batch belongs to this thread alone:
+   * other receivers do not get a message of it, also while this thread works on another one or after the loop has ended
+   * early; and if the thread dies, all of the batch is gone. Never blocks itself.
    * @param most 1 to 65,536.
    * @throws {RangeError | TypeError} for a bad number. The loop throws what `receiveMany` throws, but no ClosedError.
    * @example for (const batch of channel.batches(64)) for (const value of batch) console.log(value);
@@ -327,8 +329,8 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
   }
 
   /**
-   * @internal Decodes a message, which may run code of the user. Until that is over, the message is unread, and counts as
-   * lost if the thread dies. If the code throws, the program has heard of the message.
+   * @internal Decodes a message, which may run code of the user. Until that is over, the message is unread, and counts
+   * as lost if the thread dies. If the code throws, the program has heard of the message.
    */
   protected [receivedOf](got: unknown): T {
     try {

@@ -391,8 +391,9 @@ function outcomeOf({ happened, error }: Selection): Selected {
 }
 
 /**
- * Waits until one of the cases can be had, and has that one alone. Blocks the thread. What was not chosen loses nothing.
- * The thread stands in the queue of each case, so the wait is fair. While it looks, a permit that is due to it lies idle.
+ * Waits until one of the cases can be had, and has that one alone. Blocks the thread. What was not chosen loses
+ * nothing. The thread stands in the queue of each case, so the wait is fair. While it looks, a permit that is due to it
+ * lies idle.
  * @param cases 1 to 64 cases, whose objects are in one arena.
  * @param options a time-out, a signal that is looked at once, and `biased`.
  * @returns which case has happened, and its value: the message of `receiving`, or the `Snapshot` of `changing`. A

@@ -587,12 +587,12 @@ function codecOf(membership?: Membership): Codec<unknown> {
 
 /**
  * A codec of most values: undefined, null, booleans, numbers, bigints, strings, arrays, plain objects, Map, Set, Date,
- * RegExp, errors, ArrayBuffer and its views. Handles of the objects of this library travel too, if they are in the arena
- * of the channel: so a request may carry the handle of its reply channel. Values are copied, as by `structuredClone`: also
- * holes of arrays, and each getter runs once. But an object that occurs twice becomes two, and a circle is a TypeError, as
- * is a function, a symbol, a port, shared memory, a view of it, or an object of a class of your own. docs/channels.md
- * lists all differences. An error of a getter leaves `send` as it is; a value that is too long is a RangeError that tells
- * its bytes. Its messages are `unknown` to TypeScript: `value as Codec<Job>` says more.
+ * RegExp, errors, ArrayBuffer and its views. Handles of the objects of this library travel too, if they are in the
+ * arena of the channel: so a request may carry the handle of its reply channel. Values are copied, as by
+ * `structuredClone`: also holes of arrays, and each getter runs once. But an object that occurs twice becomes two, and
+ * a circle is a TypeError, as is a function, a symbol, a port, shared memory, a view of it, or an object of a class of
+ * your own. docs/channels.md lists all differences. An error of a getter leaves `send` as it is; a value that is too
+ * long is a RangeError that tells its bytes. Its messages are `unknown` to TypeScript: `value as Codec<Job>` says more.
  * @example const requests = new Channel({ codec: value, bytes: 1000 });
  */
 export const value: Codec<unknown> = {

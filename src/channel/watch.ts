@@ -252,8 +252,8 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
    * @throws {TimeoutError} when the time-out has passed.
    * @throws the reason of a signal that is aborted already, and the errors of the codec.
    * @throws {RangeError} if the value is larger than `bytes`, or for a bad time-out.
-   * @throws {TypeError} if the value cannot travel, for bad options, or if another thread sets a value, on a thread that
-   * must not block, such as a browser's main thread.
+   * @throws {TypeError} if the value cannot travel, for bad options, or if another thread sets a value, on a thread
+   * that must not block, such as a browser's main thread.
    * @throws {SelfDeadlockError} if a `setAsync` of this thread waits for its turn: the thread would wait for itself.
    * @throws {ArenaFullError} if the thread has to wait, and the arena has no room for another waiter.
    * @throws {DisposedError} if the watch has been or is being disposed of.

@@ -1,5 +1,4 @@
 /** KeyedMutex is a mutex for each key: a table of keyed.ts with one permit a key. */
-
 import type { Arena } from '../arena.js';
 import { KIND_KEYED_MUTEX } from '../border/numbers.js';
 import { checkOptions, refuseName } from '../errors.js';
@@ -149,8 +148,8 @@ export class KeyedMutex extends Keyed<typeof KIND> {
    *
    *     const save = accounts.limit(async (id: string, balance: number) => {});
    *     await Promise.all([save('Ann', 1), save('Ann', 2), save('Bob', 3)]); // the two of Ann one after the other
-   * @param options a time-out and a signal for the wait of each call. They do not end a call that runs. `cancelAll` also
-   * ends the calls that still wait.
+   * @param options a time-out and a signal for the wait of each call. They do not end a call that runs. `cancelAll`
+   * also ends the calls that still wait.
    * @throws {TypeError} if `run` is not a function.
    * @throws {RangeError | TypeError} for a bad option.
    */

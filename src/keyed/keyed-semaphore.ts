@@ -1,5 +1,4 @@
 /** KeyedSemaphore is a semaphore for each key: a table of keyed.ts with n permits a key. */
-
 import type { Arena } from '../arena.js';
 import { KIND_KEYED_SEMAPHORE, LIMIT } from '../border/numbers.js';
 import { checkInteger, checkOptions, refuseName } from '../errors.js';
@@ -196,10 +195,10 @@ export class KeyedSemaphore extends Keyed<typeof KIND> {
    * argument of each call is the key. Never blocks.
    *
    *     const get = hosts.limit(async (host: string, path: string) => fetch(`https://${host}${path}`));
-   * @param permits those that each call takes, 1 (the default) to `permits` of the constructor. The options may stand in its
-   * place.
-   * @param options a time-out and a signal for the wait of each call. They do not end a call that runs. `cancelAll` also
-   * ends the calls that still wait.
+   * @param permits those that each call takes, 1 (the default) to `permits` of the constructor. The options may stand
+   * in its place.
+   * @param options a time-out and a signal for the wait of each call. They do not end a call that runs. `cancelAll`
+   * also ends the calls that still wait.
    * @throws {TypeError} if `run` is not a function.
    * @throws {RangeError | TypeError} for a bad number or option.
    */

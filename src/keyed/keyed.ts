@@ -263,7 +263,10 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
     }
   }
 
-  /** Returns the error of a request that the semaphore of its key has refused: an error of this object, not of the key's. */
+  /**
+   * Returns the error of a request that the semaphore of its key has refused: an error of this object, not of the
+   * key's.
+   */
   #refused(entry: Entry, permits: number, error: unknown, whole: number, signal?: Signal): unknown {
     if (isTimeout(error, signal)) return this.#late(entry, permits, whole);
     const isReason = signal?.aborted && error === signal.reason;
@@ -327,7 +330,8 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
    * @param keys strings and integers.
    * @param options a time-out for all keys together, and a signal.
    * @throws what `hold` throws, for the first key that it does not get. It holds nothing then.
-   * @throws {SelfDeadlockError} if this thread or a promise of it has one of the keys already: it would wait for itself.
+   * @throws {SelfDeadlockError} if this thread or a promise of it has one of the keys already: it would wait for
+   * itself.
    */
   holdAll(keys: readonly Key[], options?: WaitOptions): HeldKeys {
     const sorted = inOrder(this.#kind, 'holdAll', keys);

@@ -17,7 +17,6 @@
  * A thread that blocks while a promise of it has the turn or waits for it would wait for itself: the promise could not
  * go on. So that is an error.
  */
-
 import type { Arena } from '../arena.js';
 import { GRANT, KIND_RATE_LIMITER, O_INITIAL, O_MAX, O_SPIN, O_TIMEOUTS, R_WAITS, TICKET } from '../border/numbers.js';
 import {
@@ -418,10 +417,10 @@ export class RateLimiter extends SharedObject<typeof KIND> {
    * blocks. The calls may overlap: to limit how many are under way at a time, use a `Semaphore`.
    *
    *     const get = requests.limit((address: string) => fetch(address));
-   * @param permits those that each call takes, 1 (the default) to `permits` of the constructor. The options may stand in its
-   * place.
-   * @param options a time-out and a signal for the wait of each call. They do not end a call that runs. `cancelAll` also
-   * ends the calls that still wait.
+   * @param permits those that each call takes, 1 (the default) to `permits` of the constructor. The options may stand
+   * in its place.
+   * @param options a time-out and a signal for the wait of each call. They do not end a call that runs. `cancelAll`
+   * also ends the calls that still wait.
    * @throws {TypeError} if `run` is not a function.
    * @throws {RangeError | TypeError} for a bad number or option.
    */

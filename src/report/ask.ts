@@ -41,8 +41,8 @@ function lookerAt({ memory }: Membership, most: number): () => readonly Look[] {
  * is certain, since a second look has found the same. If a second look finds something else, the call looks again, for
  * some 20 milliseconds at most.
  *
- * The call also looks at the other arenas to which the calling thread is attached. So a deadlock over several of them is
- * found, and a thread that blocks in another one counts as `asleep`.
+ * The call also looks at the other arenas to which the calling thread is attached. So a deadlock over several of them
+ * is found, and a thread that blocks in another one counts as `asleep`.
  * @param arena default `Arena.default`.
  * @throws {TypeError | RangeError} for a bad argument.
  * @throws {DisposedError} if this thread has left the arena.
@@ -64,10 +64,10 @@ export function report(arena: Arena = Arena.default, options: ReportOptions = {}
  * Finds the deadlocks of an arena: threads that wait for one another in a circle. Never blocks, and works while all
  * other threads hang.
  *
- * The owners of these objects are known: `Mutex`, `RwLock`, `Once`, a robust `Semaphore`, and the keys of a `KeyedMutex`
- * or a `KeyedSemaphore`. Of all others, any thread may end a wait, so no deadlock is seen there. `unseen` lists those for
- * which somebody waits. The threads of a deadlock may wait in several arenas, if the calling thread is attached to all
- * of them.
+ * The owners of these objects are known: `Mutex`, `RwLock`, `Once`, a robust `Semaphore`, and the keys of a
+ * `KeyedMutex` or a `KeyedSemaphore`. Of all others, any thread may end a wait, so no deadlock is seen there. `unseen`
+ * lists those for which somebody waits. The threads of a deadlock may wait in several arenas, if the calling thread is
+ * attached to all of them.
  * @param arena default `Arena.default`.
  * @throws {TypeError | RangeError} for a bad argument.
  * @throws {DisposedError} if this thread has left the arena.

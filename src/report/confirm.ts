@@ -38,9 +38,9 @@
  *
  * A deadlock over several arenas. A thread that blocks for something in one arena may hold something in another. It has
  * a record in each, and sleeps by the one record alone. Then the facts lie in several memories, and the claim is the
- * same: the loads and stores of all memories have one order, and a thread that sleeps changes no word of any arena. What
- * has to be shown besides is that the owner there, of another number, is the thread that sleeps here. A `threadId` is
- * that of one thread of the process for ever. So these are facts too: both records have the same `threadId`, and the
+ * same: the loads and stores of all memories have one order, and a thread that sleeps changes no word of any arena.
+ * What has to be shown besides is that the owner there, of another number, is the thread that sleeps here. A `threadId`
+ * is that of one thread of the process for ever. So these are facts too: both records have the same `threadId`, and the
  * record there is alive, in the life that the look has seen. They are read after the facts that name this record as the
  * holder. If the thread was declared dead in between, its record there was given up, and perhaps another thread had it
  * and holds the same now; but a record never has the same life again, so the second look fails.

@@ -1,5 +1,4 @@
 /** How reports and errors name threads and objects, as plain objects and in words. */
-
 import { KINDS, type Kind } from '../border/kinds.js';
 import { quoted } from '../common-errors.js';
 import type { Key } from '../keys.js';
@@ -22,8 +21,8 @@ export interface ObjectRef {
   /** The name of its class. What belongs to a key has the class of the table, `KeyedMutex` or `KeyedSemaphore`. */
   readonly kind: Kind;
   /**
-   * The name by which it was opened; undefined if it has none. A key has the name of its table, and the receiving end of
-   * a channel that of the channel.
+   * The name by which it was opened; undefined if it has none. A key has the name of its table, and the receiving end
+   * of a channel that of the channel.
    */
   readonly name: string | undefined;
   /** The key of the table for which the object stands; undefined for all other objects. */

@@ -62,8 +62,8 @@ export interface ThreadReport extends ThreadRef {
   /** Whether it blocks for something in another arena. This is known if the look was at that arena as well. */
   readonly elsewhere: boolean;
   /**
-   * What it holds, as far as that is known: not the permits of a semaphore that is not robust. The first 100, or as many
-   * as `most` says.
+   * What it holds, as far as that is known: not the permits of a semaphore that is not robust. The first 100, or as
+   * many as `most` says.
    */
   readonly holds: readonly Holding[];
   /** The number of objects that it holds. */
@@ -79,8 +79,8 @@ export interface ThreadReport extends ThreadRef {
 /** A waiting request, or several waiting promises of one thread that stand side by side and ask for the same number. */
 export interface WaiterReport extends ThreadRef {
   /**
-   * Whether the thread blocks for it, in `select` among others. Otherwise the request is a promise, or the thread is the
-   * head of a mutex and polls.
+   * Whether the thread blocks for it, in `select` among others. Otherwise the request is a promise, or the thread is
+   * the head of a mutex and polls.
    */
   readonly blocked: boolean;
   /** How many requests this entry stands for; only promises may be more than 1. */

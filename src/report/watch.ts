@@ -29,8 +29,8 @@
  * again, so it cannot leave: another thread of the circle throws. A thread that cannot leave because the arena has no
  * room for its tombstone warns, and tries again at its next look.
  *
- * A thread that blocks in `select` waits for channels and for semaphores without owners, so it is in no circle that could
- * be found. It looks for none, but tells its stack in report mode, as others do.
+ * A thread that blocks in `select` waits for channels and for semaphores without owners, so it is in no circle that
+ * could be found. It looks for none, but tells its stack in report mode, as others do.
  */
 import type { Channel } from '../border/channel.js';
 import type { Core } from '../border/core.js';

@@ -15,10 +15,10 @@
  * circles of `circlesIn` share no thread, and all threads find the same ones.
  *
  * A circle over several arenas. A thread that finds no circle in the arena in which it waits also looks at the other
- * arenas to which it is attached, and takes the shortest circle in which it is itself. Only a thread that is attached to
- * all arenas of the circle sees it, and the youngest of these tells. Another of them may be attached to more arenas, and
- * so take another circle, of which in turn a younger thread tells. That goes on to younger and younger threads, so one of
- * them tells. If no thread is attached to all arenas of a circle, only the reporter sees it (reporter.ts).
+ * arenas to which it is attached, and takes the shortest circle in which it is itself. Only a thread that is attached
+ * to all arenas of the circle sees it, and the youngest of these tells. Another of them may be attached to more arenas,
+ * and so take another circle, of which in turn a younger thread tells. That goes on to younger and younger threads, so
+ * one of them tells. If no thread is attached to all arenas of a circle, only the reporter sees it (reporter.ts).
  */
 import { KIND_MUTEX, KIND_SEMAPHORE } from '../border/numbers.js';
 import { DeadlockError } from './deadlock-error.js';

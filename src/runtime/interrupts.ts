@@ -1,9 +1,10 @@
 /**
- * A thread may survive an exception that ends its wait: an interrupt by the embedder, such as the `timeout` of node:vm, or
- * an exhausted stack. No code of the library sees the exception, and the thread is still counted among those who wait: in
- * a queue, at a phase, or at an object of `taketurns/algorithms`. If it is the head of a queue, or becomes the head, all
- * requests behind it wait. The next call of the thread that has to wait puts this in order (core/queue/pending-call.ts
- * for a queue). If no such call comes, a microtask does so as soon as the thread has returned to its event loop.
+ * A thread may survive an exception that ends its wait: an interrupt by the embedder, such as the `timeout` of node:vm,
+ * or an exhausted stack. No code of the library sees the exception, and the thread is still counted among those who
+ * wait: in a queue, at a phase, or at an object of `taketurns/algorithms`. If it is the head of a queue, or becomes the
+ * head, all requests behind it wait. The next call of the thread that has to wait puts this in order
+ * (core/queue/pending-call.ts for a queue). If no such call comes, a microtask does so as soon as the thread has
+ * returned to its event loop.
  */
 
 /**

@@ -181,8 +181,8 @@ export class Membership {
   /** The handle of the arena that this thread last made. */
   handle: { readonly isDefault: boolean } | undefined;
   /**
-   * Whether the request that is being cancelled is a case of a `select` in which another case has happened. Then it is no
-   * failed wait for metrics.
+   * Whether the request that is being cancelled is a case of a `select` in which another case has happened. Then it is
+   * no failed wait for metrics.
    */
   isUnchosen = false;
   readonly #endings: ((reason?: Error) => void)[] = [];

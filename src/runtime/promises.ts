@@ -259,8 +259,8 @@ export class Promises {
   }
 
   /**
-   * Cancels a promise that waits alone. Does nothing if it does not wait yet, or does not wait any more. Returns whether
-   * it has left the queue.
+   * Cancels a promise that waits alone. Does nothing if it does not wait yet, or does not wait any more. Returns
+   * whether it has left the queue.
    */
   cancel(run: Run, reason: () => unknown): boolean {
     if (this.owes) this.#pay();

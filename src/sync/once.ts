@@ -124,8 +124,8 @@ export class Once extends PhaseObject<typeof KIND> {
    * thread until that call has ended.
    * @returns whether this call has called its function.
    * @throws what the function throws.
-   * @throws {SelfDeadlockError} if this thread or a promise of it runs a function of the object, and there is no time-out: the
-   * thread would wait for itself.
+   * @throws {SelfDeadlockError} if this thread or a promise of it runs a function of the object, and there is no
+   * time-out: the thread would wait for itself.
    * @throws {TimeoutError} when the time has passed while another thread runs its function.
    * @throws {TypeError} if `fn` is not a function, or on a thread that must not block, if it would have to.
    * @throws {DisposedError} if the object has been or is being disposed of.

@@ -1,5 +1,4 @@
 /** KeyedSemaphore is a semaphore for each key: a table of keyed.ts with n permits a key. */
-
 import { checkInteger } from '../common-errors.js';
 import { checkRun, type Key } from '../keys.js';
 import { limited } from '../limiting.js';
@@ -117,10 +116,10 @@ export class KeyedSemaphore extends Keyed {
    * argument of each call is the key. Never blocks.
    *
    *     const get = hosts.limit(async (host: string, path: string) => fetch(`https://${host}${path}`));
-   * @param permits those that each call takes, 1 (the default) to `permits` of the constructor. The options may stand in its
-   * place.
-   * @param options a time-out and a signal for the wait of each call. They do not end a call that runs. `cancelAll` also
-   * ends the calls that still wait.
+   * @param permits those that each call takes, 1 (the default) to `permits` of the constructor. The options may stand
+   * in its place.
+   * @param options a time-out and a signal for the wait of each call. They do not end a call that runs. `cancelAll`
+   * also ends the calls that still wait.
    * @throws {TypeError} if `run` is not a function.
    * @throws {RangeError | TypeError} for a bad number or option.
    */

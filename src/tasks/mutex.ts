@@ -1,5 +1,4 @@
 /** Mutex, for the tasks of one thread: one permit of permits.ts. */
-
 import { checkInteger, checkOptions, checkType } from '../common-errors.js';
 import { limited } from '../limiting.js';
 import type { WaitOptions } from '../options.js';
@@ -178,9 +177,9 @@ export class Mutex extends QueueObject {
   }
 
   /**
-   * Returns a function that calls `run` by `runExclusive`, and passes its arguments and `this` on to `run`. So the calls
-   * of `run` exclude one another and all else that locks the mutex, in the order of the calls. `cancelAll` and the
-   * signal end the calls that still wait. Never blocks.
+   * Returns a function that calls `run` by `runExclusive`, and passes its arguments and `this` on to `run`. So the
+   * calls of `run` exclude one another and all else that locks the mutex, in the order of the calls. `cancelAll` and
+   * the signal end the calls that still wait. Never blocks.
    *
    *     const deposit = mutex.limit(async (sum: number) => save(sum), { timeout: 1000 });
    * @param options a time-out and a signal for the wait of each call. They do not end a call that runs.

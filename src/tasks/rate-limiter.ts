@@ -13,7 +13,6 @@
  * The log has at most about 1,000 entries: permits that are given within a thousandth of the window share an entry,
  * with the time of the last of them. So none of them leaves the log too early.
  */
-
 import { checkInteger, checkOptions } from '../common-errors.js';
 import { limited } from '../limiting.js';
 import type { WaitOptions } from '../options.js';
@@ -231,10 +230,10 @@ export class RateLimiter extends QueueObject {
    * blocks. The calls may overlap: to limit how many are under way at a time, use a `Semaphore`.
    *
    *     const get = requests.limit((address: string) => fetch(address));
-   * @param permits those that each call takes, 1 (the default) to `permits` of the constructor. The options may stand in its
-   * place.
-   * @param options a time-out and a signal for the wait of each call. They do not end a call that runs. `cancelAll` also
-   * ends the calls that still wait.
+   * @param permits those that each call takes, 1 (the default) to `permits` of the constructor. The options may stand
+   * in its place.
+   * @param options a time-out and a signal for the wait of each call. They do not end a call that runs. `cancelAll`
+   * also ends the calls that still wait.
    * @throws {TypeError} if `run` is not a function.
    * @throws {RangeError | TypeError} for a bad number or option.
    */

@@ -9,9 +9,9 @@
  *              shut in DRAINS and WRITES: readers stand in the queue `readers`, and come in when the gate opens
  *
  * Those who want the turn stand in a queue, first come, first served. When its turn comes, a writer shuts the gate at
- * once. So a reader waits for one writer at most, because all waiting readers come in when the gate opens. A writer waits
- * only for those who came before it, and for those who read `within` one of them: no other reader comes in while it
- * drains. To refuse those would be a deadlock, so readings that always overlap by `within` keep a writer out.
+ * once. So a reader waits for one writer at most, because all waiting readers come in when the gate opens. A writer
+ * waits only for those who came before it, and for those who read `within` one of them: no other reader comes in while
+ * it drains. To refuse those would be a deadlock, so readings that always overlap by `within` keep a writer out.
  */
 import { badType, checkInteger } from '../common-errors.js';
 import type { WaitOptions } from '../options.js';
@@ -76,8 +76,8 @@ const WRITES = 3;
 /**
  * A lock for many readers or one writer. The lock is phase-fair: a reader waits for one writer at most, however many
  * writers queue. Writers are first come, first served. A reader waits for a writer that is in, and for a writer that
- * waits until the present readers have left. No reader comes in while a writer waits so, but for one that reads `within`
- * a present reader.
+ * waits until the present readers have left. No reader comes in while a writer waits so, but for one that reads
+ * `within` a present reader.
  *
  * Source: the phases are those of PF-T in Brandenburg and Anderson, Spin-Based Reader-Writer Synchronization for
  * Multiprocessor Real-Time Systems (2010).

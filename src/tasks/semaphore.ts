@@ -1,5 +1,4 @@
 /** Semaphore, for the tasks of one thread: permits.ts with its options, its guards and what it tells. */
-
 import { checkInteger, checkOptions, checkType } from '../common-errors.js';
 import { limited } from '../limiting.js';
 import type { WaitOptions } from '../options.js';
@@ -290,8 +289,8 @@ export class Semaphore extends QueueObject {
    *     const pages = await Promise.all(addresses.map((address) => get(address)));
    * @param permits those that each call takes, 1 (the default) to `max`. The options may stand in its
    * place.
-   * @param options a time-out and a signal for the wait of each call. They do not end a call that runs. `cancelAll` also
-   * ends the calls that still wait.
+   * @param options a time-out and a signal for the wait of each call. They do not end a call that runs. `cancelAll`
+   * also ends the calls that still wait.
    * @throws {TypeError} if `run` is not a function.
    * @throws {RangeError | TypeError} for a bad number or option.
    */

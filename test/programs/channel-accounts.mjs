@@ -5,8 +5,9 @@
  *     node test/programs/channel-accounts.mjs [seconds [seed]]
  *
  * A sender notes how many messages it has begun to send, and how many of its sends have returned. `decode` notes at its
- * end that a message is decoded, and the program notes that it has got the message. In the end the channel is closed and
- * drained. Then a message whose send had returned was got once, or it is missing. With so few exceptions as there may be:
+ * end that a message is decoded, and the program notes that it has got the message. In the end the channel is closed
+ * and drained. Then a message whose send had returned was got once, or it is missing. With so few exceptions as there
+ * may be:
  *
  *     missing = lost      a receiver may die when all of its call is decoded, and its program has not noted it: then its
  *                         messages count as lost or not. A call that is killed while it decodes has no such message

@@ -1,6 +1,6 @@
 /**
- * Mistakes of new users, as JavaScript lets them happen, and what the library says: what was given, what is allowed, what
- * to write instead, which object. Prints each text that is another one, and how many mistakes there are.
+ * Mistakes of new users, as JavaScript lets them happen, and what the library says: what was given, what is allowed,
+ * what to write instead, which object. Prints each text that is another one, and how many mistakes there are.
  */
 import { Arena, Mutex, Semaphore } from 'taketurns';
 import * as channel from 'taketurns/channel';

@@ -1,8 +1,8 @@
 /**
- * Threads that lock mutexes of two arenas in no order at all, some with time-outs, while some of the threads are killed.
- * So they wait in circles again and again, in one arena or over both. The youngest waiter of each circle gets a
- * DeadlockError, and gives back what it holds. Each thread writes down what it holds and what it waits for without a time
- * limit. The thread with the error compares the error with that. Prints the counts.
+ * Threads that lock mutexes of two arenas in no order at all, some with time-outs, while some of the threads are
+ * killed. So they wait in circles again and again, in one arena or over both. The youngest waiter of each circle gets a
+ * DeadlockError, and gives back what it holds. Each thread writes down what it holds and what it waits for without a
+ * time limit. The thread with the error compares the error with that. Prints the counts.
  *
  * If a circle is missed, the program hangs. For a long run, name the milliseconds, and those between two kills:
  *

@@ -1,8 +1,8 @@
 /**
  * Channels between real threads. test/programs/channel-chaos.mjs kills senders and receivers, and counts every message;
- * channel-accounts.mjs does so while slow codecs run, and accounts for each message. watch-chaos.mjs does the same for a
- * watch. In channel-loops.mjs threads leave their loops. All run for longer by hand. CHAOS_SECONDS and CHAOS_SEED set the
- * length and the seed.
+ * channel-accounts.mjs does so while slow codecs run, and accounts for each message. watch-chaos.mjs does the same for
+ * a watch. In channel-loops.mjs threads leave their loops. All run for longer by hand. CHAOS_SECONDS and CHAOS_SEED set
+ * the length and the seed.
  */
 import { Worker } from 'node:worker_threads';
 import { Arena } from 'taketurns';

@@ -484,10 +484,10 @@ function told(entries: string[], name: string): unknown[] {
 /**
  * After these calls others do not follow at once, and these calls follow no others at once. A guard of a `RwLock` comes
  * later on one side. The end of the work of a `Once` is known some microtasks later, and if a signal is aborted in
- * between, one side rejects and the other answers false. A call for several keys takes them some microtasks apart. `run`
- * gives its lock or its key back some microtasks later, and an `unlock` in between is a mistake. So is one that follows
- * at once the `unlock` which made a queued `run` the owner. A wait on a condition that is over at once locks the mutex
- * again some microtasks later. A loop asks for its next message some microtasks after it has got one.
+ * between, one side rejects and the other answers false. A call for several keys takes them some microtasks apart.
+ * `run` gives its lock or its key back some microtasks later, and an `unlock` in between is a mistake. So is one that
+ * follows at once the `unlock` which made a queued `run` the owner. A wait on a condition that is over at once locks
+ * the mutex again some microtasks later. A loop asks for its next message some microtasks after it has got one.
  */
 const LONE: Record<string, RegExp> = {
   RwLock: /./,

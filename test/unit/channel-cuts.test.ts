@@ -1,7 +1,7 @@
 /**
- * An exception ends a call of a channel midway, and the thread survives it: the `timeout` of node:vm passes, or the stack
- * is exhausted. The channel goes on, at once for the thread itself. No message comes twice, and what the cut call has
- * lost is counted.
+ * An exception ends a call of a channel midway, and the thread survives it: the `timeout` of node:vm passes, or the
+ * stack is exhausted. The channel goes on, at once for the thread itself. No message comes twice, and what the cut call
+ * has lost is counted.
  */
 import { runInThisContext } from 'node:vm';
 import { Arena } from 'taketurns';
@@ -90,7 +90,10 @@ function notesOf(codec: Codec<number>): Notes {
   };
 }
 
-/** Ends what the program has in hand, takes what is left in the channel, and sends and receives as much as it has room for. */
+/**
+ * Ends what the program has in hand, takes what is left in the channel, and sends and receives as much as it has room
+ * for.
+ */
 async function check(x: Notes, turnsFirst: boolean): Promise<void> {
   const { c } = x;
   x.place?.[Symbol.dispose]();

@@ -1,6 +1,6 @@
 /**
- * A receiver dies while the code of its codec decodes. What it had taken, and its program did not get, counts as lost; a
- * sender is told. What the program did get counts for nobody.
+ * A receiver dies while the code of its codec decodes. What it had taken, and its program did not get, counts as lost;
+ * a sender is told. What the program did get counts for nobody.
  */
 import { Worker } from 'node:worker_threads';
 import { Arena } from 'taketurns';
@@ -42,7 +42,9 @@ const slow: Codec<number> = {
   decode: ({ f64 }) => f64[0] as number,
 };
 
-/** The call, as the text of a program, and how many messages the thread has taken when it decodes the one it stops at. */
+/**
+ * The call, as the text of a program, and how many messages the thread has taken when it decodes the one it stops at.
+ */
 const calls: Record<string, readonly [text: string, stop: number, taken: number]> = {
   receive: ['channel.receive()', 0, 1],
   'receive, after others': ['for (;;) channel.receive()', 5, 1],

@@ -1,6 +1,6 @@
 /**
- * A call for which a thread would wait for itself is a SelfDeadlockError, of every entry that throws it. Its message says
- * what to write instead, for the code that has the lock and for another task of the thread: both are tried here.
+ * A call for which a thread would wait for itself is a SelfDeadlockError, of every entry that throws it. Its message
+ * says what to write instead, for the code that has the lock and for another task of the thread: both are tried here.
  */
 import * as main from 'taketurns';
 import * as algorithms from 'taketurns/algorithms';

@@ -131,7 +131,7 @@ const LEFT = 34;
 /** Whether a channel is closed, and every message of it has been claimed. */
 const hasEnded = (scene: Scene, { m }: Channel): boolean => scene.word(m + END) === ((scene.word(m + NEXT) << 1) | 1);
 
-/** One case alone is a plain call that stands in line as a promise does. */
+/** One case alone is a plain call that stands in the queue as a promise does. */
 function select(cases: readonly Case[], timed: boolean): Op {
   const last = cases.length - 1;
   const caseOf = (i: number): Case => cases[i] as Case;
@@ -170,7 +170,7 @@ function select(cases: readonly Case[], timed: boolean): Op {
   };
   const passes = (scene: Scene, t: number, i: number): number => {
     const { at, counted } = queueOf(scene, t, caseOf(i));
-    // A hole is no message: the case stands in line again.
+    // A hole is no message: the case stands in its queue again.
     if (!use(scene, t, caseOf(i))) scene.set(t, CHOSEN, 0);
     // What is unread is a matter of the models in channel.ts.
     scene.call(t, 'pass', at, counted, 0);

@@ -177,7 +177,7 @@ function get(waits: boolean, timed: boolean): Op {
   const queue = inLine(FOR_NEWER, {
     at: (scene) => [endsOf(scene).m, 0],
     timed,
-    // A thread that finds the value newer when it stands in line leaves the queue.
+    // A thread that finds the value newer when it stands there leaves the queue.
     reserves: true,
     admitted: goesOn,
     closed: goesOn,

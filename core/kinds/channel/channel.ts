@@ -44,18 +44,18 @@
  * marked and counted in one step. In ends.ts, a hole or the freed place of a dead receiver counts; in pass, a message
  * that is unread.
  *
- * Unread: a receiver copies messages, frees their places, and only then decodes the copies, so no slow codec keeps others
- * waiting. In the step that frees a place (R15, R17), the message becomes one of those that the attachment calls unread
- * (E_UNREAD). JavaScript takes it off when the call has decoded all of its messages and is about to return. So a message
- * counts at any time as one that lies in a claimed place, or as unread, or as received. If the thread dies, the reaper
- * counts the first two as lost.
+ * Unread: a receiver copies messages, frees their places, and only then decodes the copies, so no slow codec keeps
+ * others waiting. In the step that frees a place (R15, R17), the message becomes one of those that the attachment calls
+ * unread (E_UNREAD). JavaScript takes it off when the call has decoded all of its messages and is about to return. So a
+ * message counts at any time as one that lies in a claimed place, or as unread, or as received. If the thread dies, the
+ * reaper counts the first two as lost.
  *
  * Cut calls: an exception may end a call of a thread that survives it (an exhausted stack, the timeout of node:vm).
  * E_TOOK_COUNT is not 0 from the claim to the end of the pass, and E_HELD is not 0 from the permit to the claim. So a
- * thread that would claim, and finds one of them not 0, knows that its last call was cut short: it is answered CUT_SHORT.
- * abandon then does what the reaper would do for the places, and the caller gives the permits back. If the thread makes no
- * such call, a microtask does it (src/channel/endpoint.ts). What the cut call has marked, the next pass of any thread
- * passes on, too; and the core ends the release that was pending.
+ * thread that would claim, and finds one of them not 0, knows that its last call was cut short: it is answered
+ * CUT_SHORT. abandon then does what the reaper would do for the places, and the caller gives the permits back. If the
+ * thread makes no such call, a microtask does it (src/channel/endpoint.ts). What the cut call has marked, the next pass
+ * of any thread passes on, too; and the core ends the release that was pending.
  *
  * Marks: done passes a place at most once in each lap, and a mark says 63 bits of the index. So the mark of an earlier
  * lap is never mistaken, and nobody clears marks.
@@ -155,9 +155,9 @@ export function claim(o: usize, attachment: i32, n: i32): i32 {
 
 /**
  * Passes the places that the thread claimed last to the other end. A receiver says whether their messages are `unread`
- * from now on: it has copied them, and has not handed them to the program. Returns ADMITTED; or MORE or INTERRUPTED: then
- * finishRelease of the peer must follow, with `given`. Returns NEWS if nothing is to follow, but the end has something
- * to tell: a death, or that the channel is closed.
+ * from now on: it has copied them, and has not handed them to the program. Returns ADMITTED; or MORE or INTERRUPTED:
+ * then finishRelease of the peer must follow, with `given`. Returns NEWS if nothing is to follow, but the end has
+ * something to tell: a death, or that the channel is closed.
  */
 export function pass(o: usize, attachment: i32, unread: bool): i32 {
   const e = recordOf(attachment);
@@ -198,9 +198,9 @@ function passed(o: usize, e: usize, answer: i32): i32 {
 }
 
 /**
- * Passes on what the thread has claimed and will not use, because an exception has cut its call short, or its program has
- * dropped a place. A sender leaves holes, and what a receiver has not used counts as lost. The answers are those of pass.
- * May be called again: it may be cut short, too.
+ * Passes on what the thread has claimed and will not use, because an exception has cut its call short, or its program
+ * has dropped a place. A sender leaves holes, and what a receiver has not used counts as lost. The answers are those of
+ * pass. May be called again: it may be cut short, too.
  */
 export function abandon(o: usize, attachment: i32): i32 {
   const e = recordOf(attachment);

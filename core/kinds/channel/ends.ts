@@ -72,8 +72,9 @@ export function giveUp(o: usize, peer: usize, kind: i32, i: i64, told: usize): v
 
 /**
  * Passes on what a dead thread has claimed at an end of this kind and not passed on. Counts the messages as lost that a
- * receiver has passed on and not handed to its program. Then does what the thread may have left undone for others: passes
- * on the places that are marked, and closes. The dead thread is attached to the other end, too. May be called again.
+ * receiver has passed on and not handed to its program. Then does what the thread may have left undone for others:
+ * passes on the places that are marked, and closes. The dead thread is attached to the other end, too. May be called
+ * again.
  */
 export function passForDead(o: usize, peer: usize, kind: i32, e: usize): void {
   let i = atomic.load<i64>(e, E_TOOK);

@@ -72,8 +72,8 @@ export const E_TOOK_COUNT: usize = 32;
 /** i32, of the sending end: as how many of the senders it counts that are to leave. */
 export const E_SENDERS: usize = 36;
 /**
- * i32, of the receiving end, in the place of E_SENDERS: how many messages the thread has copied out of places that it has
- * passed on, and has not handed to the program yet. They may be decoded just now, by code of the user.
+ * i32, of the receiving end, in the place of E_SENDERS: how many messages the thread has copied out of places that it
+ * has passed on, and has not handed to the program yet. They may be decoded just now, by code of the user.
  */
 export const E_UNREAD: usize = 36;
 /** i64: the 8 bytes that sendWord sends, or that takeWord has received. */

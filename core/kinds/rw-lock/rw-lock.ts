@@ -39,8 +39,8 @@
  *
  * A thread that reads already may begin to read once more by a call that blocks, even while a writer waits: otherwise
  * the thread would wait for itself. The second read needs no access here, because the thread counts its readers in
- * JavaScript. So a thread whose blocking reads always overlap keeps a writer out for as long as it likes. This cannot be
- * bounded, because nobody knows whether the second read ends before the first. A call that tries looks at the gate
+ * JavaScript. So a thread whose blocking reads always overlap keeps a writer out for as long as it likes. This cannot
+ * be bounded, because nobody knows whether the second read ends before the first. A call that tries looks at the gate
  * first (stampOf) and is refused, and a promise waits: neither keeps a writer out. Promises of the thread that wait to
  * read share the place of the thread. If the thread also reads, its place READS and WAITS. These promises become
  * readers together when the phase is over.

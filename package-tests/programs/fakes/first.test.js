@@ -1,4 +1,7 @@
-/** Fake timers that are there before the library is loaded: in `beforeEach`, and perhaps from the start. `isOld` is of the test that runs this. */
+/**
+ * Fake timers that are there before the library is loaded: in `beforeEach`, and perhaps from the start. `isOld` is of
+ * the test that runs this.
+ */
 const assert = require('node:assert/strict');
 
 beforeEach(() => jest.useFakeTimers({ legacyFakeTimers: globalThis.isOld }));

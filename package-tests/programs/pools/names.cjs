@@ -1,4 +1,6 @@
-/** The same as names.js, where the main thread and the workers are CommonJS, and the pool is a plain list of workers. */
+/**
+ * The same as names.js, where the main thread and the workers are CommonJS, and the pool is a plain list of workers.
+ */
 require('taketurns/share');
 const { once } = require('node:events');
 const { isMainThread, Worker, workerData } = require('node:worker_threads');

@@ -145,7 +145,8 @@ export function help(): string {
     'Exit status of run: that of the command, or 128 and the number of the signal that has ended it; 75 if it was not',
     'free (--try) or not in time (--timeout); 70 if the turn was taken away or lost; 126 or 127 if the command cannot be',
     'run or is not found. Of all commands: 64 if the command line is wrong; 69 if the space cannot be used; 74 if the',
-    'output cannot be written; 141 if its reader has gone; 1 if there is no such holder. The command finds the fencing token of its turn in TAKETURNS_TOKEN.',
+    'output cannot be written; 141 if its reader has gone; 1 if there is no such holder. The command finds the fencing',
+    'token of its turn in TAKETURNS_TOKEN.',
   );
   return lines.join('\n');
 }

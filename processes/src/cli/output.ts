@@ -1,6 +1,6 @@
 /**
- * What the program prints. The reader may be slow: then the program waits, and ends only when all is read. Or it may have
- * gone, as behind `| head`: then the program ends, silently, with the status that a shell tells of SIGPIPE.
+ * What the program prints. The reader may be slow: then the program waits, and ends only when all is read. Or it may
+ * have gone, as behind `| head`: then the program ends, silently, with the status that a shell tells of SIGPIPE.
  */
 import { once } from 'node:events';
 

@@ -42,8 +42,8 @@ const SETTLED = { waits: 20, idle: 250 };
 /** A new broker asks at once at most so many members that have no requests, and whose processes have ended. */
 const ASKED_AT_ONCE = 64;
 /**
- * If a new broker finds more of them than this, it removes them before its process goes on. Otherwise processes that end
- * at once would leave more and more behind, one after the other.
+ * If a new broker finds more of them than this, it removes them before its process goes on. Otherwise processes that
+ * end at once would leave more and more behind, one after the other.
  */
 const LEFT_BEHIND = 8;
 

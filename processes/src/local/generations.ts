@@ -17,8 +17,8 @@
  * anybody may take over at any time.
  *
  * Every version of the package has the same names of files, and `v`, `socket` and `member` in gen.G. So a process sees
- * which format a space has, and whether somebody lives who uses this format. If nobody does, it takes over, forgets what
- * the old format has told of objects, and goes on behind its tickets (journal.ts).
+ * which format a space has, and whether somebody lives who uses this format. If nobody does, it takes over, forgets
+ * what the old format has told of objects, and goes on behind its tickets (journal.ts).
  *
  * U2 is for a usurper that was slow: gen.G+1 was made and removed meanwhile, and now it makes gen.G+1 again. Then gen.G
  * was removed before, and the usurper gives up. check/takeover.ts tries all orders of these steps.

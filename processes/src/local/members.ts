@@ -6,14 +6,14 @@
  *                                              | accepted: it lives, and the end of this connection asks again
  *                                              + neither shows: the broker asks again after a pause
  *
- * The end of a connection proves nothing, because the member may have dropped it. But the kernel accepts a connection to
- * the own socket of each process that lives, even if the process stands still, and of no other. The line on this
+ * The end of a connection proves nothing, because the member may have dropped it. But the kernel accepts a connection
+ * to the own socket of each process that lives, even if the process stands still, and of no other. The line on this
  * connection tells the member that there is a new broker: who only waits would not notice otherwise.
  *
  * `sure` is for an answer that says no, or that names a holder. A death that the kernel knew of before the call came is
  * then known here as well. For a member that is connected, or whose kernel has accepted, the end of the connection was
- * there before the call, so it is read first. All others are asked. Each of them is asked after the call has come, so the
- * answer to an earlier question does not count, unless it is that the process has ended.
+ * there before the call, so it is read first. All others are asked. Each of them is asked after the call has come, so
+ * the answer to an earlier question does not count, unless it is that the process has ended.
  */
 import { connect, type Socket } from 'node:net';
 import { clock, type Timer } from '../clock.js';
@@ -23,8 +23,8 @@ import { lineOf } from './lines.js';
 import { address } from './platform.js';
 
 /**
- * The time after which the broker asks again, if the answer shows nothing, in milliseconds. Doubles with each such answer
- * of a member, up to the second number.
+ * The time after which the broker asks again, if the answer shows nothing, in milliseconds. Doubles with each such
+ * answer of a member, up to the second number.
  */
 const AGAIN = [50, 1600] as const;
 

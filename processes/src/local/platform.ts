@@ -16,8 +16,8 @@ const WINDOWS = 'win32';
 export const hasFiles = platform !== WINDOWS;
 
 /**
- * The number of the user, or undefined on Windows, where each user has a profile of his own. Throws where the runtime does
- * not tell it: Deno without `--allow-sys`.
+ * The number of the user, or undefined on Windows, where each user has a profile of his own. Throws where the runtime
+ * does not tell it: Deno without `--allow-sys`.
  */
 export const userOf = (): number | undefined => (hasFiles ? process.geteuid?.() : undefined);
 
@@ -106,8 +106,8 @@ export const ownStart = (): string => (platform === 'linux' && statusOf(process.
 
 /**
  * Whether a process has ended, as this process sees it: one in another container may see others. There is no process of
- * this number; or it has another start; or it is dead, and its parent has not yet waited for it (a zombie). While a thread
- * of a process lives, the process may look like a zombie, but has more threads.
+ * this number; or it has another start; or it is dead, and its parent has not yet waited for it (a zombie). While a
+ * thread of a process lives, the process may look like a zombie, but has more threads.
  */
 export function hasEnded(pid: number, start = UNKNOWN, system: string = platform): boolean {
   try {

@@ -47,8 +47,8 @@ end
 -- exceeds its p0 + bypass.
 --
 -- The passes that are left are shared among the requests that wait. If all were lent at once, they would go to the
--- first process in line, and the other processes would have none until their waiters are served. But a long line may be
--- of one process, so a turn gets at least 1 part in 64.
+-- first process in the queue, and the other processes would have none until their waiters are served. But a long queue
+-- may be of one process, so a turn gets at least 1 part in 64.
 local function lend(name, o, key)
   local eldest = head_of(name)
   local lent = math.ceil((o.bypass - (o.passes - tonumber(sub(eldest, -25, -12), 16))) / math.min(o.waiting, 64))

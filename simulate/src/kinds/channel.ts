@@ -1,8 +1,8 @@
 /**
  * Channel: each message is a number of its own. It is received once, and no earlier than its `send` began. At rest, no
  * receiver waits while a message is there, and no sender waits while there is room. A select receives from one channel
- * or sends to another, or to the same one: exactly one of the two happens. A loop goes through some messages, or through
- * some batches, and then leaves: what its body was not given is there for others.
+ * or sends to another, or to the same one: exactly one of the two happens. A loop goes through some messages, or
+ * through some batches, and then leaves: what its body was not given is there for others.
  */
 import type { Call } from '../call.js';
 import type { Request } from '../ghosts.js';

@@ -100,8 +100,8 @@ export interface RwLockState {
  *
  * Threads hold the lock, and not tasks or guards. A thread that reads may lock for reading again by a call that blocks,
  * even while a writer waits, and the writer then waits for that reading too. So a thread must not let such readings
- * overlap for ever. When a thread ends or dies (`Arena.watch`) as a reader, its reading ends too. When a thread dies as a writer,
- * the threads that lock later learn of its death (`onOwnerDied`). A thread reads at most 8 locks at a time.
+ * overlap for ever. When a thread ends or dies (`Arena.watch`) as a reader, its reading ends too. When a thread dies as
+ * a writer, the threads that lock later learn of its death (`onOwnerDied`). A thread reads at most 8 locks at a time.
  *
  * Source: the phases are those of PF-T in Brandenburg and Anderson, Spin-Based Reader-Writer Synchronization for
  * Multiprocessor Real-Time Systems (2010). Each reader shows in a place of its own that it reads (visible readers), as
@@ -167,8 +167,8 @@ export class RwLock extends WritersHalf {
   /**
    * Locks for reading, and blocks the thread until no writer is in. A thread that reads already is let in at once, even
    * while a writer waits: otherwise the thread would wait for itself. The writer then waits for this reading too. The
-   * call returns no guard. If it stands after
-   * `using` by mistake, `using` throws a TypeError, and the thread goes on reading. `read` returns a guard.
+   * call returns no guard. If it stands after `using` by mistake, `using` throws a TypeError, and the thread goes on
+   * reading. `read` returns a guard.
    * @param options a time-out and a signal; without them the call may take for ever.
    * @throws {TimeoutError} when the time-out has passed. The thread does not read.
    * @throws the reason of a signal that is aborted already.
@@ -484,7 +484,7 @@ export class RwLock extends WritersHalf {
     const inside = this[waiters]().map(
       (waiter): RwLockWaiter => ({ ...waiter, wants: waiter.thread === writer ? 'drain' : 'read' }),
     );
-    const inLine = this[isOver]
+    const queued = this[isOver]
       ? []
       : this[turn].inspect().waiters.map(
           ({ thread, threadId, requests, waited }): RwLockWaiter => ({
@@ -500,7 +500,7 @@ export class RwLock extends WritersHalf {
       writer,
       writing: this.#isShut,
       deaths: this[functions].deathsOf(this[address]),
-      waiters: [...inside, ...inLine],
+      waiters: [...inside, ...queued],
     };
   }
 

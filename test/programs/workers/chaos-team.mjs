@@ -1,7 +1,6 @@
 /**
  * A team of workers, of which one is killed every 50 ms and started anew. channel-chaos.mjs, channel-accounts.mjs and
- * watch-chaos.mjs use it.
- * Each worker turns its event loop now and then, since Deno ends a thread only there.
+ * watch-chaos.mjs use it. Each worker turns its event loop now and then, since Deno ends a thread only there.
  */
 import { setImmediate, setTimeout } from 'node:timers';
 import { Worker } from 'node:worker_threads';
