@@ -11,11 +11,8 @@
  * A thread that starts pays for each file that it loads: for a file that is required, less than half of what it pays for
  * one that is imported. So there are few parts.
  *
- * npm packs files of one name one behind the other, and the compressor looks back over 32 KB. So the second of two equal
- * files takes no room in the package, if the files are smaller than that. The build fails if a part is larger.
- *
- * A part is an interval of the order in which the modules run. So a part never needs a later one, and `require` never
- * meets a file that is half loaded.
+ * The modules of a part follow each other in the order in which modules run, but for those of earlier parts. So a part
+ * never needs a later one, and `require` never meets a file that is half loaded.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -47,8 +44,8 @@ const LATER = {
 /** The tasks of one thread need nothing of the others. Who imports them loads one file, the same that bundlers get. */
 const TASKS = { tasks: 'dist/tasks/index.js' };
 
-/** The parts of a family are named by it. A module belongs to the first family whose files it is one of. */
-const FAMILIES = {
+/** The parts. A module belongs to the first part whose files it is one of. */
+const PARTS = {
   threads: /^dist\/(border|runtime|[^/]+\.js)/,
   reporting: /^dist\/report\//,
   measuring: /^dist\/metrics\//,
@@ -59,17 +56,6 @@ const FAMILIES = {
   keys: /^dist\/keyed\//,
   phases: /^dist\/sync\//,
 };
-
-/** The most bytes of a file. Between a file and its twin lies also the twin's head. */
-const MOST = 32_768 - 512;
-/** The most bytes of the modules of a part. The part also names what it imports and exports. */
-const FULL = 29_500;
-
-/** About as many bytes a module takes when bundled: tabs indent it, and the constants are written where they are used. */
-function bytesOf(path) {
-  if (path === 'dist/border/numbers.js') return 0;
-  return readFileSync(path, 'utf8').replaceAll(/^(?: {4})+/gm, (indent) => indent.slice(0, indent.length / 4)).length;
-}
 
 /** Adds the modules that this file imports, and then the file, to a set: the order in which they run. */
 function addInOrder(path, order) {
@@ -87,17 +73,9 @@ function partsOf(entries) {
   // An entry is a file of its own.
   for (const path of Object.values(entries)) order.delete(path);
   const parts = new Map();
-  for (const [family, form] of Object.entries(FAMILIES)) {
-    const paths = [...order].filter((path) => form.test(path));
-    for (const path of paths) order.delete(path);
-    const whole = paths.reduce((bytes, path) => bytes + bytesOf(path), 0);
-    const each = whole / Math.ceil(whole / FULL);
-    let bytes = 0;
-    for (const path of paths) {
-      // The part in which the middle of the module lies.
-      parts.set(path, `${family}-${1 + Math.floor((bytes + bytesOf(path) / 2) / each)}`);
-      bytes += bytesOf(path);
-    }
+  for (const path of order) {
+    const part = Object.keys(PARTS).find((name) => PARTS[name].test(path));
+    if (part !== undefined) parts.set(path, part);
   }
   return parts;
 }
@@ -187,8 +165,7 @@ function entry(name, code) {
   return head + required(code);
 }
 
-function write(folder, name, code, most = MOST) {
-  if (code.length > most) throw new Error(`dist/${folder}/${name} has ${code.length} bytes, more than ${most}`);
+function write(folder, name, code) {
   writeFileSync(`dist/${folder}/${name}`, code);
 }
 
@@ -206,8 +183,8 @@ for (const { fileName, code } of await bundled({ ...ENTRIES, ...LATER }, partsOf
   }
 }
 const [{ code: tasks }] = await bundled(TASKS);
-write('web', 'tasks.js', tasks, Infinity);
-write('node', 'tasks.js', commonjs('tasks.js', tasks), Infinity);
+write('web', 'tasks.js', tasks);
+write('node', 'tasks.js', commonjs('tasks.js', tasks));
 const [{ code: command }] = await bundled({ cli: 'dist/report/cli.js' });
 write('node', 'cli.mjs', command);
 

@@ -4,6 +4,9 @@ import { badType, knowEverywhere, shown } from './common-errors.js';
 
 export * from './common-errors.js';
 
+/** @internal A shared object has its words for an error under this key: `the Mutex "accounts"`. */
+export const described = Symbol();
+
 /**
  * The arena has no room left for another object, thread or waiter. Nothing was changed. The message says which option
  * of the arena makes room, and has the code that makes such an arena.

@@ -16,22 +16,12 @@ import {
   LIMIT,
   type TIMED_OUT,
 } from './border/numbers.js';
-import { checkInteger, noRoom } from './errors.js';
+import { checkInteger, described, noRoom } from './errors.js';
 import { giveBack } from './held-permits.js';
 import type { WaitOptions } from './options.js';
 import { notAdmitted } from './runtime/cancellation.js';
 import { balanceOf } from './runtime/membership.js';
-import {
-  back,
-  close,
-  described,
-  disposedError,
-  forget,
-  isOver,
-  named,
-  reference,
-  SharedObject,
-} from './shared-object.js';
+import { back, close, disposedError, forget, isOver, named, reference, SharedObject } from './shared-object.js';
 import { type SemaphoreStats, semaphoreStats } from './stats.js';
 
 export const KIND = 'Semaphore';

@@ -3,11 +3,11 @@
 
 import { host } from '#host';
 import type { Kind } from './border/kinds.js';
-import { DisposedError, quoted } from './errors.js';
+import { DisposedError, described, quoted } from './errors.js';
 import { dispose, inspected } from './held-permits.js';
 import type { Handle, Reference } from './reference.js';
 import { leaves, threadEnded } from './runtime/membership.js';
-import { closed, described } from './runtime/promises.js';
+import { closed } from './runtime/promises.js';
 
 // State is private, because users may freeze an object. The hooks of the classes are symbols, so that a user's subclass
 // cannot replace one by chance. For the same reason a class asks itself by private names and by hooks, and not by names
@@ -28,8 +28,6 @@ export const back = Symbol();
 export const disposedError = Symbol();
 /** @internal */
 export const named = Symbol();
-/** @internal */
-export { described };
 
 /**
  * A shared object as one library object of this thread sees it.

@@ -17,7 +17,9 @@ const STOPPED = Number(process.env.STOPPED ?? 1000);
 describe('in node:cluster', () => {
   it('each process has its own arena, and refuses the handles of another', () => {
     expect(node(folder, 'processes/cluster.js')).toBe(
-      'TypeError: Arena.from: handle must be the handle of an Arena of this process, got an object (Object)\n0 available\n',
+      'TypeError: Semaphore.from: the arena of the handle must be the handle of an Arena of this process, got an object ' +
+        '(Object): its memory is missing; send a handle by postMessage or workerData, and not as JSON or to another ' +
+        'process\n0 available\n',
     );
   });
 });

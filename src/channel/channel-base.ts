@@ -12,22 +12,12 @@ import {
   P_TOLD,
   P_UNTOLD,
 } from '../border/numbers.js';
-import { bad, checkInteger, checkOptions, refuseName } from '../errors.js';
+import { bad, checkInteger, checkOptions, described, refuseName } from '../errors.js';
 import { budget, PARKING, type ParkingOptions, type Properties, USUAL } from '../options.js';
 import { differing, type Handle, make, Reference } from '../reference.js';
 import { ADAPTIVE } from '../runtime/numbers.js';
 import { closed } from '../runtime/promises.js';
-import {
-  close,
-  described,
-  detach,
-  disposedError,
-  forget,
-  isOver,
-  named,
-  reference,
-  SharedObject,
-} from '../shared-object.js';
+import { close, detach, disposedError, forget, isOver, named, reference, SharedObject } from '../shared-object.js';
 import { type ConditionStats, conditionStats } from '../stats.js';
 import {
   type Codec,

@@ -13,23 +13,13 @@ import {
   PLACES,
   REFUSED,
 } from '../border/numbers.js';
-import { checkInteger, SelfDeadlockError } from '../errors.js';
+import { checkInteger, described, SelfDeadlockError } from '../errors.js';
 import { checkWaitOptions, type WaitOptions } from '../options.js';
 import { find, make, open, Reference } from '../reference.js';
 import { countdown } from '../runtime/parking.js';
 import { closed } from '../runtime/promises.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
-import {
-  close,
-  described,
-  detach,
-  disposedError,
-  forget,
-  isOver,
-  named,
-  reference,
-  SharedObject,
-} from '../shared-object.js';
+import { close, detach, disposedError, forget, isOver, named, reference, SharedObject } from '../shared-object.js';
 import { conditionStats } from '../stats.js';
 import { changeOf, type Done, ENDED, type Work } from './case.js';
 import { ClosedError, isClosedAt } from './closed-error.js';

@@ -30,6 +30,7 @@ import {
   ArenaFullError,
   checkInteger,
   DisposedError,
+  described,
   mayNotBlock,
   selfDeadlock,
   type TimeoutError,
@@ -43,7 +44,7 @@ import { callHolding } from '../running.js';
 import { isTimeout, timedOut } from '../runtime/cancellation.js';
 import { countdown } from '../runtime/parking.js';
 import { DONE } from '../runtime/promises.js';
-import { close, described, disposedError, forget, isOver, named, reference, SharedObject } from '../shared-object.js';
+import { close, disposedError, forget, isOver, named, reference, SharedObject } from '../shared-object.js';
 import type { Entry } from './entry.js';
 import { giveAll, type HeldKeys, KeysGuard } from './held-keys.js';
 import { disposeOf } from './key-cache.js';

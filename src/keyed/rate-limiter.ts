@@ -25,6 +25,7 @@ import {
   checkInteger,
   checkOptions,
   DisposedError,
+  described,
   mayNotBlock,
   refuseName,
   SelfDeadlockError,
@@ -36,7 +37,7 @@ import { differing, find, type Handle, make, open, Reference } from '../referenc
 import { isTimeout, reasonOf, timedOut } from '../runtime/cancellation.js';
 import { countdown } from '../runtime/parking.js';
 import { closed, DONE } from '../runtime/promises.js';
-import { close, described, disposedError, forget, isOver, named, reference, SharedObject } from '../shared-object.js';
+import { close, disposedError, forget, isOver, named, reference, SharedObject } from '../shared-object.js';
 import { clock } from './rate-clock.js';
 import { type Parts, partsOf } from './rate-parts.js';
 

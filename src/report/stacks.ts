@@ -12,7 +12,7 @@ export interface ThreadStack extends ThreadRef {
 
 /** The calls of this package, however it was installed. */
 const OWN =
-  /[\\/]taketurns[\\/](dist|src)[\\/]|[\\/]dist[\\/]node[\\/]((threads|phases|channels|keys)-\d|host-[a-z-]+)\.js:/;
+  /[\\/]taketurns[\\/](dist|src)[\\/]|[\\/]dist[\\/]node[\\/](threads|phases|channels|keys|host-[a-z-]+)\.js:/;
 
 /** Returns the lines of a stack as engines write it, from the first call outside of this package on. */
 export function linesOf(stack: string): string[] {

@@ -23,7 +23,7 @@
 
 import type { Core } from '../border/core.js';
 import { ADMITTED, MORE, REFUSED } from '../border/numbers.js';
-import { CancelledError, DisposedError } from '../errors.js';
+import { CancelledError, DisposedError, described } from '../errors.js';
 import { locate, type Signal, type Wanted, watch } from './cancellation.js';
 import type { Doorbell, Flushable } from './doorbell.js';
 import { Fifo } from './fifo.js';
@@ -51,9 +51,6 @@ export const DONE = Promise.resolve();
 
 /** Is called on a library object when its promise has found the shared object disposed of. */
 export const closed = Symbol.for('taketurns:closed');
-
-/** Returns which shared object it is, in the words of an error: `the Semaphore "pool"`. */
-export const described = Symbol();
 
 interface LibraryObject {
   [closed](): void;

@@ -8,14 +8,22 @@
  */
 import { host } from '#host';
 import { ADMITTED, ANSWER_BROKEN, ANSWER_CLOSED, ARRIVED, QUEUED, REFUSED } from '../border/numbers.js';
-import { checkInteger, checkOptions, checkType, knowEverywhere, refuseName, TimeoutError } from '../errors.js';
+import {
+  checkInteger,
+  checkOptions,
+  checkType,
+  described,
+  knowEverywhere,
+  refuseName,
+  TimeoutError,
+} from '../errors.js';
 import { checkWaitOptions, USUAL, type WaitOptions } from '../options.js';
 import { given, type Handle, type Reference } from '../reference.js';
 import { reasonOf } from '../runtime/cancellation.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
 import { countdown } from '../runtime/parking.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
-import { described, disposedError, isOver, reference } from '../shared-object.js';
+import { disposedError, isOver, reference } from '../shared-object.js';
 import {
   address,
   answerAt,

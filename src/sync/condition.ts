@@ -21,7 +21,7 @@ import {
   REFUSED,
   TIMED_OUT,
 } from '../border/numbers.js';
-import { checkInteger, checkType, mayNotBlock, noRoom, SelfDeadlockError } from '../errors.js';
+import { checkInteger, checkType, described, mayNotBlock, noRoom, SelfDeadlockError } from '../errors.js';
 import { giveBack } from '../held-permits.js';
 import { isHeld, Mutex, type MutexHandle } from '../mutex.js';
 import { checkWaitOptions, type Signal, type WaitOptions } from '../options.js';
@@ -32,7 +32,7 @@ import type { Shared } from '../runtime/membership.js';
 import { countdown, parkUntilDue } from '../runtime/parking.js';
 import { closed, newPromise, type Resolve, resolveOfNew } from '../runtime/promises.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
-import { close, described, disposedError, forget, isOver, named, reference, SharedObject } from '../shared-object.js';
+import { close, disposedError, forget, isOver, named, reference, SharedObject } from '../shared-object.js';
 import { type ConditionStats, conditionStats } from '../stats.js';
 import { syncOf } from './compiled.js';
 import { isOf, ownMutex, propertiesOf } from './condition-mutex.js';

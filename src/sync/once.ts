@@ -10,13 +10,13 @@
 import { host } from '#host';
 import { ADMITTED, ANSWER_CLOSED, BEGUN, O_PHASE, PHASE_COUNT, QUEUED } from '../border/numbers.js';
 import type { Sync } from '../border/sync.js';
-import { checkOptions, checkType, refuseName, selfDeadlock } from '../errors.js';
+import { checkOptions, checkType, described, refuseName, selfDeadlock } from '../errors.js';
 import { checkWaitOptions, USUAL, type WaitOptions } from '../options.js';
 import { given, type Handle } from '../reference.js';
 import { reasonOf, timedOut } from '../runtime/cancellation.js';
 import { countdown } from '../runtime/parking.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
-import { described, disposedError, forget, isOver, reference } from '../shared-object.js';
+import { disposedError, forget, isOver, reference } from '../shared-object.js';
 import {
   address,
   attachments,

@@ -84,7 +84,7 @@ export class RateLimiter extends QueueObject {
   #next = 0;
   #timer: unknown;
   /** @internal */
-  protected readonly [queue] = new Queue(
+  protected readonly [queue]: Queue = new Queue(
     (width) => `${width} permit${width > 1 ? 's' : ''} of the RateLimiter (${this[queue].count} waiting)`,
     () => this.#moveUp(),
   );

@@ -15,13 +15,13 @@
  */
 import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, OWNER_DIED, QUEUED, REFUSED } from '../../border/numbers.js';
 import type { Sync } from '../../border/sync.js';
-import { bad, selfDeadlock } from '../../errors.js';
+import { bad, described, selfDeadlock } from '../../errors.js';
 import { checkWaitOptions, type WaitOptions } from '../../options.js';
 import type { Reference } from '../../reference.js';
 import { afterInterrupt } from '../../runtime/interrupts.js';
 import { countdown } from '../../runtime/parking.js';
 import { checkWaitAsync } from '../../runtime/wait-async.js';
-import { described, disposedError, isOver, reference } from '../../shared-object.js';
+import { disposedError, isOver, reference } from '../../shared-object.js';
 import { type HeldRead, lockOf } from '../held-rw.js';
 import {
   address,

@@ -10,11 +10,11 @@
  * fast path of a semaphore, it compares with a literal 0, which stands for ADMITTED and for NOTHING.
  */
 import { ANSWER_CLOSED, LIMIT, NO_STAMP } from '../../border/numbers.js';
-import { checkInteger, checkOptions, refuseName } from '../../errors.js';
+import { checkInteger, checkOptions, described, refuseName } from '../../errors.js';
 import { NO_READING, NO_WRITING, told } from '../../held-permits.js';
 import { USUAL, type WaitOptions } from '../../options.js';
 import { given, type Handle } from '../../reference.js';
-import { described, disposedError, isOver, reference } from '../../shared-object.js';
+import { disposedError, isOver, reference } from '../../shared-object.js';
 import { threadText } from '../../stats.js';
 import { type HeldRead, type HeldUpdate, type HeldWrite, ReadGuard, UpdateGuard, WriteGuard } from '../held-rw.js';
 import {

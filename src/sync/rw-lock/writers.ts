@@ -10,7 +10,7 @@
  */
 import { host } from '#host';
 import { ADMITTED, ANSWER_CLOSED, DRAIN_INDEX, OWNER_DIED, QUEUED, REFUSED, TIMED_OUT } from '../../border/numbers.js';
-import { DisposedError, noRoom, selfDeadlock, TimeoutError } from '../../errors.js';
+import { DisposedError, described, noRoom, selfDeadlock, TimeoutError } from '../../errors.js';
 import { checkWaitOptions, type Signal, type WaitOptions } from '../../options.js';
 import type { Reference } from '../../reference.js';
 import { isTimeout, locate, reasonOf, timedOut, watch } from '../../runtime/cancellation.js';
@@ -20,7 +20,7 @@ import { countdown } from '../../runtime/parking.js';
 import { closed, newPromise, type Run, resolveOfNew } from '../../runtime/promises.js';
 import { checkWaitAsync, waitAsync } from '../../runtime/wait-async.js';
 import { Semaphore } from '../../semaphore.js';
-import { close, described, disposedError, forget, isOver, reference } from '../../shared-object.js';
+import { close, disposedError, forget, isOver, reference } from '../../shared-object.js';
 import {
   type GuardedLock,
   type HeldRead,
