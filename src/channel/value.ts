@@ -337,11 +337,10 @@ class Writer {
     if (without.length === 0) this.#tag('object');
     this.#count(keys.length);
     for (const key of keys) {
-      const one = (value as Record<string, unknown>)[key];
       this.#text(key);
-      // A getter may have taken the property away.
+      // The getter of an earlier property may have taken this one away. If its own getter does, its value travels.
       if (!Object.hasOwn(value, key)) this.#holes(1);
-      else this.write(one);
+      else this.write((value as Record<string, unknown>)[key]);
     }
   }
 

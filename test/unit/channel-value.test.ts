@@ -294,6 +294,18 @@ describe('value', () => {
     expect(log).toEqual(['kind', 'arena', 'address', 'generation']);
   });
 
+  it('clones what a getter returns that takes its own property away', () => {
+    const make = (): object => ({
+      get once() {
+        Reflect.deleteProperty(this, 'once');
+        return 1;
+      },
+      behind: 2,
+    });
+    expect(through(large, make())).toEqual(structuredClone(make()));
+    expect(through(large, make())).toEqual({ once: 1, behind: 2 });
+  });
+
   it('clones errors with what they have of their own', () => {
     const bare = through(large, new TypeError()) as TypeError;
     expect([bare.name, Object.hasOwn(bare, 'message'), Object.hasOwn(bare, 'cause')]).toEqual([
