@@ -38,6 +38,8 @@ export interface Done<T> {
   /** Returns the value. It may run code of the user, so select calls it when it has left all queues. */
   read(): T | undefined;
   readonly closed: boolean;
+  /** Where the message is unread until it is read. While a promise keeps the outcome, the message counts there. */
+  readonly unreadAt?: { inTransit: number };
 }
 
 const none = (): undefined => undefined;

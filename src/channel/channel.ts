@@ -284,12 +284,7 @@ export class Channel<T = Uint8Array> extends Receivers<T> {
     const encoded = sent && this[wireTo].keep(this[wireTo].encode(sent.value));
     const received = (got: unknown): Done<T> | undefined => {
       if (got === NOTHING) return undefined;
-      end.inTransit++;
-      const read = (): T => {
-        end.inTransit--;
-        return this[receivedOf](got);
-      };
-      return { read, closed: false };
+      return { read: () => this[receivedOf](got), closed: false, unreadAt: end };
     };
     const put = (place: number): Done<T> => {
       this[putInto](place, encoded);

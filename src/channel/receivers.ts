@@ -133,15 +133,19 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
         if (got !== NOTHING) return this[receivedOf](got);
         continue;
       }
+      let inTransit = 0;
       const copy = (at: number): unknown => {
         const got = this[copyOut](at);
-        if (got !== NOTHING) end.inTransit++;
+        if (got !== NOTHING) {
+          end.inTransit++;
+          inTransit = 1;
+        }
         return got;
       };
       // If an exception has cut `copy` short, the promise waits for another message, as after a hole.
       const got = await end.claimAsync(this[keeper], timeout, left, options.signal, copy, () => NOTHING);
+      end.inTransit -= inTransit;
       if (got === NOTHING) continue;
-      end.inTransit--;
       // Only now may code of the user run.
       return this[receivedOf](got);
     }
@@ -196,14 +200,16 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
         copy(place);
         continue;
       }
+      let inTransit = 0;
       const copyLater = (at: number): void => {
         copy(at);
         end.inTransit += all.length;
+        inTransit = all.length;
       };
       await end.claimAsync(this[keeper], timeout, left, options.signal, copyLater, () => {
         all.length = 0;
       });
-      end.inTransit -= all.length;
+      end.inTransit -= inTransit;
     }
     return this.#receivedAll(all);
   }

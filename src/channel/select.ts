@@ -237,6 +237,7 @@ class Selection {
    */
   #isTaking = false;
   readonly #late: (() => void)[] = [];
+
   constructor(over: () => void) {
     this.#over = over;
   }
@@ -260,15 +261,19 @@ class Selection {
     const { promises } = work.shared;
     if (promises.first !== 0) promises.settle();
     if (this.isOver) return;
-    let isGranted = false;
+    let [isGranted, isDone] = [false, false];
     const settle: Resolve = (value) => {
       this.#cancels[index] = undefined;
       if (value === undefined) {
         work.whenFree(() => {
           // If an exception has ended this call of `settle`, it is made again.
-          if (isGranted) return;
-          isGranted = true;
-          this.#granted(index, work);
+          if (isDone) return;
+          if (isGranted) this.#isCut();
+          else {
+            isGranted = true;
+            this.#granted(index, work);
+          }
+          isDone = true;
         });
       } else {
         // The object tells why the request has ended. A thread that blocks could not wait for the reason.
@@ -337,6 +342,18 @@ class Selection {
     }
   }
 
+  /**
+   * An exception has cut short what follows when a case is granted. The message of the case, if it has one, may count as
+   * lost by now. The permits of cases that were granted meanwhile go back (endpoint.ts).
+   */
+  #isCut(): void {
+    this.#isTaking = false;
+    this.#late.length = 0;
+    if (this.happened?.done.unreadAt) this.happened = undefined;
+    if (this.isOver) this.#leave();
+    else this.fail(new Error('selectAsync: an exception has cut the select short: a message may be lost'));
+  }
+
   #ends(outcome: () => Happened | undefined): void {
     try {
       this.happened = outcome();
@@ -385,7 +402,7 @@ function abandon(): void {
 const expectInterrupt = afterInterrupt(abandon);
 
 /** Returns what a selection that is over has come to. It may run code of the user. */
-function outcomeOf({ happened, error }: Selection): Selected {
+function outcomeOf({ happened, error }: Pick<Selection, 'happened' | 'error'>): Selected {
   if (error !== undefined) throw error.reason;
   return selectedOf(happened as Happened);
 }
@@ -452,31 +469,57 @@ export function selectAsync<const C extends readonly Case[]>(
   cases: C,
   options: SelectOptions = {},
 ): Promise<Selected<ValueOf<C>>> {
-  return new Promise<() => Selected>((resolve) => {
-    const [works, timeout] = begin('selectAsync', cases, options);
-    checkWaitAsync();
-    const at = attempt(works, options.biased);
-    if (at !== undefined) {
-      resolve(() => selectedOf(at));
-      return;
-    }
-    if (timeout <= 0) throw timedOut('one of several cases', timeout);
-    const { signal } = options;
-    let unwatch: (() => void) | undefined;
-    const selection = new Selection(() => {
-      unwatch?.();
-      // Whoever has let the case happen goes on before the value is read, which may run code of the user.
-      resolve(() => outcomeOf(selection));
+  let resolve!: (outcome: () => Selected) => void;
+  let reject!: (reason: unknown) => void;
+  // In this order: if an exception ends this call later, the outcome is read all the same.
+  const selected = new Promise<() => Selected>((...settle) => {
+    [resolve, reject] = settle;
+  }).then((outcome) => outcome());
+  try {
+    joinAsync(cases, options, resolve);
+  } catch (error) {
+    reject(error);
+  }
+  return selected as Promise<Selected<ValueOf<C>>>;
+}
+
+/** Resolves to a function that returns the outcome, and may run code of the user. */
+function joinAsync(cases: readonly Case[], options: SelectOptions, resolve: (outcome: () => Selected) => void): void {
+  const [works, timeout] = begin('selectAsync', cases, options);
+  checkWaitAsync();
+  let isTold = false;
+  const tell = (happened: Happened | undefined, selection?: Selection): void => {
+    if (isTold) return;
+    const unreadAt = happened?.done.unreadAt;
+    resolve(() => {
+      if (unreadAt) unreadAt.inTransit--;
+      return outcomeOf({ happened, error: selection?.error });
     });
-    selection.join(works);
-    if (selection.isOver) return;
-    unwatch = watch(
-      timeout,
-      signal,
-      (why) => selection.fail(why()),
-      () => 'one of several cases',
-    );
-  }).then((outcome) => outcome()) as Promise<Selected<ValueOf<C>>>;
+    // The promise has the message exactly if the thread comes here: an exception may end the call of `resolve`, and none
+    // comes after that.
+    isTold = true;
+    if (unreadAt) unreadAt.inTransit++;
+  };
+  const at = attempt(works, options.biased);
+  if (at !== undefined) {
+    tell(at);
+    return;
+  }
+  if (timeout <= 0) throw timedOut('one of several cases', timeout);
+  let unwatch: (() => void) | undefined;
+  const selection = new Selection(() => {
+    unwatch?.();
+    // Whoever has let the case happen goes on before the value is read.
+    tell(selection.happened, selection);
+  });
+  selection.join(works);
+  if (selection.isOver) return;
+  unwatch = watch(
+    timeout,
+    options.signal,
+    (why) => selection.fail(why()),
+    () => 'one of several cases',
+  );
 }
 
 /**

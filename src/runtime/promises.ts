@@ -490,10 +490,20 @@ export class Promises {
 const disposed = (object: LibraryObject | undefined): Error =>
   new DisposedError(`${object?.[described]?.() ?? 'the object'} has been disposed of`);
 
+/**
+ * Returns a promise that rejects for this reason. An exception may end the call that is to pass it on, so it is handled
+ * from the beginning: the program has promises of its own, which reject as it does.
+ */
 function rejected(reason: () => unknown): Promise<never> {
+  const promise = new Promise<never>((_, reject) => {
+    rejectNew = reject;
+  });
+  promise.catch(() => {});
   try {
-    return Promise.reject(reason());
+    rejectNew(reason());
   } catch (error) {
-    return Promise.reject(error);
+    rejectNew(error);
   }
+  return promise;
 }
+let rejectNew: (reason: unknown) => void;

@@ -5,8 +5,19 @@
  */
 import { runInThisContext } from 'node:vm';
 import { Arena } from 'taketurns';
-import { Channel, type Codec, type Message, number, type Place, receiving, select, sending } from 'taketurns/channel';
+import {
+  Channel,
+  type Codec,
+  type Message,
+  number,
+  type Place,
+  receiving,
+  select,
+  selectAsync,
+  sending,
+} from 'taketurns/channel';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { E_UNREAD } from '../../src/border/numbers.js';
 import { nearTheEnd } from '../support/stack.js';
 import { turn } from '../support/until.js';
 
@@ -165,5 +176,57 @@ describe.each([
       await check(x, turnsFirst);
     }
     expect(fails).toBeGreaterThan(0);
+  });
+});
+
+/** What the thread notes, at an end of a channel, of messages that the program has not got yet. */
+interface End {
+  readonly words: Int32Array;
+  readonly record: number;
+  readonly inTransit: number;
+}
+
+/** Returns the two ends of a channel. */
+function endsOf(channel: object): End[] {
+  const own = Object.getOwnPropertySymbols(channel).map((key) => Reflect.get(channel, key) as Partial<End> | undefined);
+  return own.filter((one) => typeof one === 'object' && one.inTransit !== undefined) as End[];
+}
+
+/** Calls as the text of a function of `x`, whose `keeps` takes a promise. */
+const keeping: Record<string, string> = {
+  'select of both ends': 'x.select([x.receiving(x.c), x.sending(x.c, 1)]);',
+  selectAsync: 'x.keeps(x.selectAsync([x.receiving(x.c)])); x.c.trySend(1);',
+  'selectAsync of a channel twice':
+    'x.keeps(x.selectAsync([x.receiving(x.c), x.receiving(x.c)])); x.c.trySend(1); x.keeps(x.selectAsync([x.receiving(x.c)]));',
+  receiveAsync: 'x.keeps(x.c.receiveAsync()); x.c.trySend(1);',
+  receiveManyAsync: 'x.keeps(x.c.receiveManyAsync(3)); x.c.trySend(1); x.c.trySend(2);',
+};
+
+describe('a cut call leaves no message unread for ever, and no rejection that the program could not handle', () => {
+  it.each(Object.entries(keeping))('%s', async (_name, text) => {
+    const REQUESTS = 400;
+    const loop = text.includes('Async')
+      ? `for (let i = 0; ; i++) { if (i < ${REQUESTS}) { ${text} } }`
+      : `for (;;) { ${text} }`;
+    for (let i = 0; i < 150; i++) {
+      const c = new Channel<number>({ codec: user, capacity: CAPACITY, arena });
+      const keeps = (promise: Promise<unknown>): void => void promise.catch(() => {});
+      Object.assign(globalThis, { x: { c, keeps, receiving, select, selectAsync, sending } });
+      expect(() => runInThisContext(`{ ${loop} }`, { timeout: 1 + (i % 3) })).toThrow(/timed out/);
+      await turn();
+      // Nobody handles a rejection of a promise whose call was cut, so each of them gets a message.
+      while (c.waiting > 0) {
+        while (c.trySend(3));
+        await turn();
+      }
+      while (c.tryReceive() !== undefined);
+      await turn();
+      const notes = endsOf(c).map(({ words, record, inTransit }) => [words[(record + E_UNREAD) / 4], inTransit]);
+      expect(notes).toEqual([
+        [0, 0],
+        [0, 0],
+      ]);
+      c.dispose();
+    }
   });
 });
