@@ -23,7 +23,7 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { clock } from '../clock.js';
 import { later } from '../ticks.js';
-import { doubtIn, inDoubt } from './doubts.js';
+import { doubtIn, inDoubt, joined, split } from './doubts.js';
 import { close, type Folder, type Generation, hasDied, isMember, timeOfDay } from './generations.js';
 import { faultIn } from './grammar.js';
 import { callLine, deathLine, grantsLine, Journal, readJournal } from './journal.js';
@@ -65,6 +65,9 @@ interface Delayed {
   /** The broker is over. */
   over(): void;
 }
+
+/** Makes the reply to a whole call of the reply to what was left of it. A line that a member has sent has no such function. */
+type Whole = (reply: readonly unknown[]) => unknown[];
 
 export class Broker {
   readonly #folder: Folder;
@@ -250,7 +253,16 @@ export class Broker {
   /** Runs a call of the member of this process. Returns the reply, or a promise of it. Throws if the broker is over. */
   call(member: string, args: readonly string[]): unknown {
     if (this.#isOver) throw over();
-    if (!this.#delayed.has(member) && !doubtIn(this.#state, args)) return this.#callNow(member, args);
+    if (this.#delayed.has(member)) return this.#callLater(member, args);
+    const doubtful = doubtIn(this.#state, args);
+    if (!doubtful) return this.#callNow(member, args);
+    const parts = split(args, doubtful.at);
+    if (!parts) return this.#callLater(member, args);
+    const before = this.#callNow(member, parts[0]);
+    return this.#callLater(member, parts[1]).then((after) => joined(parts, before, after));
+  }
+
+  #callLater(member: string, args: readonly string[]): Promise<readonly unknown[]> {
     return new Promise((resolve, reject) => {
       const run = (): void => {
         try {
@@ -263,7 +275,7 @@ export class Broker {
     });
   }
 
-  #callNow(member: string, args: readonly string[]): unknown {
+  #callNow(member: string, args: readonly string[]): readonly unknown[] {
     const now = timeOfDay();
     let outcome: Outcome;
     try {
@@ -293,8 +305,8 @@ export class Broker {
 
   async #runDelayed(member: string, queue: Delayed[]): Promise<void> {
     for (let call = queue[0]; call; call = queue[0]) {
-      const doubt = faultIn(call.args) === undefined ? doubtIn(this.#state, call.args as string[]) : undefined;
-      if (doubt) await this.#members.sure(() => inDoubt(this.#state, doubt));
+      const doubtful = faultIn(call.args) === undefined ? doubtIn(this.#state, call.args as string[]) : undefined;
+      if (doubtful) await this.#members.sure(() => inDoubt(this.#state, doubtful.doubt));
       // If the member has died meanwhile, nothing of it may be run any more.
       if (this.#isOver || this.#delayed.get(member) !== queue) return;
       queue.shift();
@@ -315,27 +327,33 @@ export class Broker {
 
   /** Runs the calls that a member has sent. Those behind a call whose answer is in doubt wait with it. */
   #serve(member: string, socket: Socket, lines: readonly Line[]): void {
-    const delay = (from: number): void =>
+    const delay = (left: readonly Line[]): void =>
       this.#delay(
         member,
-        lines.slice(from).map((line) => ({
+        left.map((line) => ({
           ...{ args: line[1], over: () => {} },
           run: () => this.#serveNow(member, socket, [line]),
         })),
       );
-    if (this.#delayed.has(member)) delay(0);
+    if (this.#delayed.has(member)) delay(lines);
     else this.#serveNow(member, socket, lines, delay);
   }
 
-  /** delay: is told the place of the first line whose answer is in doubt. Without it, no answer is. */
-  #serveNow(member: string, socket: Socket, lines: readonly Line[], delay?: (from: number) => void): void {
+  /** delay: is told what is left from the first operation on whose answer is in doubt. Without it, no answer is. */
+  #serveNow(member: string, socket: Socket, lines: readonly Line[], delay?: (left: readonly Line[]) => void): void {
     const now = timeOfDay();
     let written = '';
     let answers = '';
     const messages: Message[] = [];
-    let inDoubt: number | undefined;
+    const left: Line[] = [];
+    const run = (args: readonly string[]): readonly unknown[] => {
+      const outcome = turn(this.#state, args, member, now);
+      if (outcome.changes) written += callLine(now, member, args);
+      messages.push(...outcome.messages);
+      return outcome.reply;
+    };
     try {
-      for (const [at, [id, args]] of lines.entries()) {
+      for (const [at, [id, args, whole]] of lines.entries()) {
         if (args === undefined) {
           answers += lineOf(id);
           continue;
@@ -345,16 +363,22 @@ export class Broker {
           answers += lineOf(id, null, `MALFORMED ${fault}`);
           continue;
         }
-        if (delay && doubtIn(this.#state, args as string[])) {
-          inDoubt = at;
+        const call = args as string[];
+        const doubtful = delay && doubtIn(this.#state, call);
+        if (doubtful) {
+          const parts = split(call, doubtful.at);
+          if (parts) {
+            const before = run(parts[0]);
+            const whole: Whole = (after) => joined(parts, before, after);
+            left.push([id, parts[1], whole]);
+          } else left.push([id, args]);
+          left.push(...lines.slice(at + 1));
           break;
         }
-        const outcome = turn(this.#state, args as string[], member, now);
-        if (outcome.changes) written += callLine(now, member, args as string[]);
-        answers += lineOf(id, outcome.reply);
-        messages.push(...outcome.messages);
+        const reply = run(call);
+        answers += lineOf(id, typeof whole === 'function' ? (whole as Whole)(reply) : reply);
       }
-      if (inDoubt !== 0 && !this.#write(written)) return;
+      if (!this.#write(written)) return;
     } catch (error) {
       this.end(error);
       return;
@@ -364,7 +388,7 @@ export class Broker {
     if (answers !== '') socket.write(answers);
     this.#journal.rotate();
     this.#grantMore();
-    if (inDoubt !== undefined) delay?.(inDoubt);
+    if (left.length > 0) delay?.(left);
   }
 
   /**

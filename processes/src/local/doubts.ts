@@ -8,8 +8,14 @@ import type { State } from './twin/state.js';
 /** Those who hold or wait for something, or all that have a session. */
 export type Doubt = 'parties' | 'all';
 
-/** Undefined: the answer is right whoever lives. The call must be one that the grammar allows. */
-export function doubtIn(state: State, args: readonly string[]): Doubt | undefined {
+/** Where a call has the first operation whose answer is in doubt, and who must be known to live for it. */
+export interface Doubtful {
+  readonly at: number;
+  readonly doubt: Doubt;
+}
+
+/** Undefined: the answers are right whoever lives. The call must be one that the grammar allows. */
+export function doubtIn(state: State, args: readonly string[]): Doubtful | undefined {
   const sid = args[0] as string;
   let isResized = false;
   let asked: Map<string, number> | undefined;
@@ -23,7 +29,8 @@ export function doubtIn(state: State, args: readonly string[]): Doubt | undefine
         const permits = Number.parseInt(fourth, 16);
         if (!object || (second !== '-' && second !== object.born) || request(sid, third) || permits > object.max) break;
         const wanted = permits + (asked?.get(first) ?? 0);
-        if (letter === 'T' && (isResized || object.queue.length > 0 || wanted > object.free)) return 'parties';
+        if (letter === 'T' && (isResized || object.queue.length > 0 || wanted > object.free))
+          return { at, doubt: 'parties' };
         asked ??= new Map();
         asked.set(first, wanted);
         break;
@@ -33,31 +40,56 @@ export function doubtIn(state: State, args: readonly string[]): Doubt | undefine
         break;
       case 'C':
         // The time-out has passed, or the caller has given up.
-        if (request(sid, first)?.waits) return 'parties';
+        if (request(sid, first)?.waits) return { at, doubt: 'parties' };
         break;
       case 'V':
       case 'F':
-        if (request(fourth, second)) return 'parties';
+        if (request(fourth, second)) return { at, doubt: 'parties' };
         break;
       case 'I': {
         const object = state.objects.get(first);
-        if (object && (object.free < object.max || object.queue.length > 0)) return 'parties';
+        if (object && (object.free < object.max || object.queue.length > 0)) return { at, doubt: 'parties' };
         break;
       }
       case 'P':
-        return 'parties';
+        return { at, doubt: 'parties' };
       case 'J':
-        return 'all';
+        return { at, doubt: 'all' };
       case 'O': {
         const { agreed } = state;
         // Other settings are refused as long as there are sessions with the present ones.
         if (args[1] !== '0' || !agreed) break;
-        if (first !== agreed.version || second !== agreed.partitions || third !== agreed.lease) return 'all';
+        if (first !== agreed.version || second !== agreed.partitions || third !== agreed.lease)
+          return { at, doubt: 'all' };
         break;
       }
     }
   }
   return undefined;
+}
+
+/** A call in two. */
+export type Parts = readonly [readonly string[], readonly string[]];
+
+/**
+ * The operations of a call before this place, and those from there on. So who asks to get something and to know
+ * something in one call gets in line at once, and hears later. Undefined: there are none before this place.
+ */
+export function split(args: readonly string[], at: number): Parts | undefined {
+  const FIRST = 3;
+  if (at === FIRST) return undefined;
+  return [args.slice(0, at), [...args.slice(0, FIRST), ...args.slice(at)]];
+}
+
+/** The session is gone: the reply is this alone. */
+const GONE = /^(DEAD|STALE)$/;
+
+/** The reply to a call from those to its parts: the answers, and then the news. */
+export function joined([first, second]: Parts, before: readonly unknown[], after: readonly unknown[]): unknown[] {
+  const [n, m] = [[...operations(first)].length, [...operations(second)].length];
+  if (before.length < n || GONE.test(`${before[0]}`)) return [...before];
+  if (after.length < m || GONE.test(`${after[0]}`)) return [...after];
+  return [...before.slice(0, n), ...after.slice(0, m), ...before.slice(n), ...after.slice(m)];
 }
 
 /** The members that the doubt is about. */
