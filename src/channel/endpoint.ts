@@ -185,13 +185,12 @@ export class Endpoint {
       return REFUSED;
     }
     this.expectCut();
-    const answer = this.module.tryClaim(this.at, this.attachment, most);
-    if (answer !== CUT_SHORT && answer !== ANSWER_CLOSED) return answer;
-    if (this.#isCut) {
+    let answer: number = this.module.tryClaim(this.at, this.attachment, most);
+    if ((answer === CUT_SHORT || answer === ANSWER_CLOSED) && this.#isCut) {
       this.#endCut();
-      return this.module.tryClaim(this.at, this.attachment, most);
+      answer = this.module.tryClaim(this.at, this.attachment, most);
     }
-    // The permits that the thread holds belong to promises that do not know it yet.
+    // The permits that the thread still holds belong to promises that do not know it yet.
     return answer === CUT_SHORT ? REFUSED : answer;
   }
 
@@ -329,7 +328,7 @@ export class Endpoint {
 
   /**
    * Claims a place without blocking, and calls `use` with its address. `use` passes the place on. The promise gets what
-   * `use` returns. If an exception has cut `use` short, `again` is called in its place.
+   * `use` returns. If an exception has cut the claim or `use` short, `again` is called in their place.
    * @param keeper a library object that lives as long as the promise waits.
    */
   async claimAsync<T>(
@@ -346,13 +345,12 @@ export class Endpoint {
       if (isPlace(answer)) return use(answer);
       if (answer === ANSWER_CLOSED) throw this.closedError();
     }
-    let hasClaimed = false;
+    let hasBegun = false;
     return this.queueAsync(keeper, 1, timeout, left, signal, () => {
-      // The permit is used up.
-      if (hasClaimed) return again();
-      const place = this.claim(1);
-      hasClaimed = true;
-      return use(place);
+      if (hasBegun) return again();
+      // In this order: the permit may be used up as soon as `claim` begins. If it is not, it goes back (`#endCut`).
+      hasBegun = true;
+      return use(this.claim(1));
     });
   }
 

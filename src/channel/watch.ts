@@ -280,7 +280,14 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
     if (this.#hasTurn()) return this.#write(encoded);
     const kept = this.#wire.keep(encoded);
     const left = countdown(timeout);
-    await this.#turn.queueAsync(this.#keeper, 1, timeout, left, options.signal, () => this.#write(kept));
+    let hasBegun = false;
+    await this.#turn.queueAsync(this.#keeper, 1, timeout, left, options.signal, () => {
+      // The turn may be over. If it is not, it goes back (Endpoint.expectCut).
+      if (hasBegun)
+        throw new Error(`${KIND}.setAsync: an exception has cut the setting short: the value may have been set`);
+      hasBegun = true;
+      this.#write(kept);
+    });
   }
 
   /**
@@ -478,6 +485,7 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
    */
   #hasTurn(): boolean {
     const { core, words, at, attachment } = this.#turn;
+    this.#turn.expectCut();
     const answer = core.tryAcquireRobust(at, 1, attachment);
     if (answer === ANSWER_CLOSED) throw this.#turn.closedError();
     return answer !== REFUSED || (words[(this.#turn.record + E_HELD) / 4] !== 0 && !this.#turn.hasGranted);
@@ -487,6 +495,7 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
   #write(encoded: unknown): void {
     const { at, module } = this.#turn;
     if (at === CLOSED_OBJECT) throw this[disposedError]();
+    this.#turn.expectCut();
     const place = this.#placeOf(this.#version + 1);
     module.beginSet();
     this.#turn.setLength(place, this.#wire.put(place, encoded));

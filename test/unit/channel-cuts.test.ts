@@ -1,9 +1,11 @@
 /**
- * An exception ends a call of a channel midway, and the thread survives it: the `timeout` of node:vm passes, or the
- * stack is exhausted. The channel goes on, at once for the thread itself. No message comes twice, and what the cut call
- * has lost is counted.
+ * An exception ends a call of a channel or a watch midway, and the thread survives it: the `timeout` of node:vm passes,
+ * or the stack is exhausted. The channel goes on, at once for the thread itself. No message comes twice, and what the
+ * cut call has lost is counted.
  */
+import { once } from 'node:events';
 import { runInThisContext } from 'node:vm';
+import { Worker } from 'node:worker_threads';
 import { Arena } from 'taketurns';
 import {
   Channel,
@@ -15,8 +17,9 @@ import {
   select,
   selectAsync,
   sending,
+  Watch,
 } from 'taketurns/channel';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { E_UNREAD } from '../../src/border/numbers.js';
 import { nearTheEnd } from '../support/stack.js';
 import { turn } from '../support/until.js';
@@ -229,4 +232,60 @@ describe('a cut call leaves no message unread for ever, and no rejection that th
       c.dispose();
     }
   });
+});
+
+it.each([
+  ['receiveAsync', (c: Channel<number>) => c.receiveAsync()],
+  ['receiveManyAsync', (c: Channel<number>) => c.receiveManyAsync(2)],
+  ['sendAsync', (c: Channel<number>) => c.sendAsync(1)],
+])(
+  'a promise of %s claims once with its permit, also if its claim is cut short as soon as it is made',
+  async (_, wait) => {
+    const x = notesOf(user);
+    const { c } = x;
+    const sends = wait.toString().includes('send');
+    if (sends) while (c.trySend(x.next++));
+    x.promises.push(wait(c).then(x.ignores, x.ignores));
+    // The ends of the channel, which are no names of its class.
+    type Claims = { claim?(n: number): number };
+    const ends = Object.getOwnPropertySymbols(c).map((key) => (c as unknown as Record<symbol, Claims>)[key]);
+    let claims = 0;
+    for (const end of ends) {
+      const claim = end?.claim;
+      if (!end || !claim) continue;
+      end.claim = (n) => {
+        const place = claim.call(end, n);
+        // Only the time-out ends this, and no code of the library sees that exception.
+        if (claims++ === 0) for (;;);
+        return place;
+      };
+    }
+    // The first call makes the permit, and the second one settles the promise.
+    const run = sends ? () => [c.tryReceive(), c.trySend(x.next++)] : () => [c.trySend(x.next++), c.tryReceive()];
+    Object.assign(globalThis, { run });
+    expect(() => runInThisContext('run()', { timeout: 20 })).toThrow(/timed out/);
+    await check(x, false);
+    c.dispose();
+  },
+);
+
+it.each([
+  ['set', 'for (;;) w.set(1);'],
+  ['setAsync', 'for (let i = 0; ; i++) if (i < 500) w.setAsync(1).catch(() => {});'],
+])('another thread may set a watch after a cut call of %s', async (_, text) => {
+  const w = new Watch(0, { codec: number, arena });
+  const code = `const { parentPort, workerData } = require('node:worker_threads');
+    const { Watch, number } = require('taketurns/channel');
+    const w = Watch.from(workerData, number);
+    parentPort.on('message', (k) => parentPort.postMessage(w.set(k, { timeout: 20_000 })));`;
+  const worker = new Worker(code, { eval: true, workerData: w.handle });
+  onTestFinished(async () => void (await worker.terminate()));
+  for (let i = 0; i < 30; i++) {
+    Object.assign(globalThis, { w });
+    expect(() => runInThisContext(`{ ${text} }`, { timeout: 1 + (i % 3) })).toThrow(/timed out/);
+    await turn();
+    worker.postMessage(-1 - i);
+    await once(worker, 'message');
+    expect(w.get()).toBe(-1 - i);
+  }
 });
