@@ -27,14 +27,15 @@ type WaitAsync = (words: Int32Array, index: number, value: number, timeout: numb
 
 /**
  * Returns whether a function of the engine was replaced by a test. Sinon, Jest, vitest and Bun leave the mark `clock`,
- * the old timers of Jest `_isMockFunction`, and node:test the mark `isMock` on the class, and on timers a name.
+ * the old timers of Jest `_isMockFunction`, and node:test the mark `isMock` on the class, and on timers the name of a
+ * private method. `bound setTimeout` is no fake: a program may bind the true one, as happy-dom does.
  */
 export const isFake = (given: unknown): boolean =>
   (typeof given === 'function' || (typeof given === 'object' && given !== null)) &&
   ('clock' in given ||
     '_isMockFunction' in given ||
     'isMock' in given ||
-    /^(bound |Mock)/.test(`${(given as { name?: unknown }).name}`));
+    /^(bound #|Mock)/.test(`${(given as { name?: unknown }).name}`));
 
 let warned = false;
 

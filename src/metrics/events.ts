@@ -17,6 +17,7 @@ import { type Ended, measureWaits } from '../report/measure.js';
 import { type ObjectRef, objectRefIn } from '../report/refs.js';
 import { measureHere, membershipIn } from '../report/this-thread.js';
 import { View } from '../report/view.js';
+import { epoch } from '../runtime/epoch.js';
 import type { Membership } from '../runtime/membership.js';
 
 /** The message of the channels `taketurns:woken` and `taketurns:gave-up`. */
@@ -54,9 +55,6 @@ export interface Channels {
 const PERIOD = 1000;
 /** A thread keeps at most so many events until its running code has ended, and drops the others. */
 const MOST_KEPT = 1000;
-
-// Taken at load: a test that replaces the clock must not change what events say.
-const { now } = Date;
 
 /** What is to be published of each arena. A thread that leaves an arena may attach to it again. */
 const publishers = new Map<
@@ -117,7 +115,7 @@ function waitPublisher(channels: Channels, memory: WebAssembly.Memory): (thread:
       host.soon(() => {
         for (const [channel, message] of kept.splice(0)) channel.publish(message);
       });
-    const event = { ...objectRefIn(view, object), thread, blocked, requests, waited: waited * 1000, at: now() };
+    const event = { ...objectRefIn(view, object), thread, blocked, requests, waited: waited * 1000, at: epoch() };
     kept.push([channel, event]);
   };
 }

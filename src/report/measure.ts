@@ -38,6 +38,7 @@ import {
 } from '../border/numbers.js';
 import type { Sync } from '../border/sync.js';
 import { ownNumber, PAUSE } from '../key-reading.js';
+import { epoch } from '../runtime/epoch.js';
 import { WAIT_BLOCKED, WAIT_FAILED } from '../runtime/numbers.js';
 import { kindOf } from './names.js';
 import { counter } from './series.js';
@@ -73,9 +74,6 @@ export interface Listening {
 
 /** The key of those that listen to the functions of a module that are replaced: one for each copy of this package. */
 const MEASURED = Symbol.for('taketurns:measured');
-
-// Taken at load: a test that replaces the clock must not change how long promises have waited.
-const { now: epoch } = Date;
 
 /**
  * Makes the calling thread measure its waits in the functions of a module: of the core, or of taketurns/sync.

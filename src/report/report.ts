@@ -26,6 +26,7 @@ import {
   TICKET,
 } from '../border/numbers.js';
 import { badType } from '../errors.js';
+import { epoch } from '../runtime/epoch.js';
 import type { Used } from '../stats.js';
 import { type Deadlock, deadlocksIn, unseenIn } from './deadlocks.js';
 import { attachmentsOf, cut, emptyQueue, type Look, placesOf, type Queue } from './look.js';
@@ -188,16 +189,13 @@ const OWNED = new Set<number>([
   KINDS.ReciprocatingLock,
 ]);
 
-// Taken at load: a test that replaces the clock must not change how long threads have waited.
-const { now } = Date;
-
 /**
  * Describes an arena.
  * @param looker looks at the arena, and at other ones in which its threads may wait.
  * @param which the index of the arena among these.
  */
 export function reportOf(looker: () => readonly Look[], after: number, most: number, which = 0): ArenaReport {
-  const at = now();
+  const at = epoch();
   const { looks, certain, suspected } = deadlocksIn(looker, after, which);
   const look = looks[which] as Look;
   const { view } = look;

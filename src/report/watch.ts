@@ -45,6 +45,7 @@ import {
   TIMED_OUT,
 } from '../border/numbers.js';
 import type { Sync } from '../border/sync.js';
+import { epoch } from '../runtime/epoch.js';
 import type { Listening, Measured, measureWaits } from './measure.js';
 import { isMeasured, type Setting, settingOf } from './settings.js';
 import { NONE, OTHERS, PERHAPS, type Verdict } from './verdicts.js';
@@ -87,9 +88,6 @@ const UNTIL_WOKEN = -1n;
 const FRAMES = 30;
 /** Is set of the functions of a module that are replaced. */
 const WATCHED = Symbol.for('taketurns:watched');
-
-// Taken at load: a test that replaces the clock must not change who is the youngest waiter.
-const { now: epoch } = Date;
 
 /**
  * Returns milliseconds in nanoseconds, as the record of a thread tells them (sleepOn in the core): the thread sleeps on

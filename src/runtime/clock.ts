@@ -5,12 +5,10 @@
  * that a false clock has moved.
  */
 import { host } from '#host';
-import { realEpoch } from '../real-clock.js';
+import { epoch } from './epoch.js';
 
 /** `now` gives the milliseconds since a fixed moment, and never runs backwards. */
 export const { now, setTimeout, clearTimeout } = host.clock;
-
-const epoch = realEpoch(globalThis.setTimeout);
 
 /** Returns the milliseconds since 1970, modulo 2^32. The core takes them in this form. */
 export function timestamp(): number {

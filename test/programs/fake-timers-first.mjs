@@ -27,6 +27,8 @@ const TOOLS = {
 const restore = TOOLS[process.argv[2]]();
 
 const threads = await import('taketurns');
+const { report } = await import('taketurns/report');
+const { metrics, startMetrics } = await import('taketurns/metrics');
 const { RateLimiter } = await import('taketurns/keyed');
 const tasks = await import('taketurns/tasks');
 
@@ -49,7 +51,26 @@ async function timeOuts() {
   await acquired;
 }
 
+/** The false clock begins in 1970. A time that one clock has written and another one reads is decades long. */
+async function times() {
+  const DECADE = 10 * 365 * 86_400;
+  startMetrics();
+  const mutex = new threads.Mutex();
+  await mutex.lockAsync();
+  const locked = mutex.lockAsync();
+  assert.ok(report().at > 1000 * DECADE);
+  assert.ok(report().longestWait < 1000 * DECADE);
+  await assert.rejects(new threads.Semaphore(0).acquireAsync({ timeout: 20 }), { name: 'TimeoutError' });
+  mutex.unlock();
+  await locked;
+  const { points } = metrics().find(({ name }) => name === 'taketurns.wait.duration');
+  const [sum] = points.filter((one) => one.attributes['taketurns.object.kind'] === 'Mutex').map((one) => one.value.sum);
+  // The promise has waited for as long as the time-out of another one lasts.
+  assert.ok(sum >= 0.01 && sum < DECADE, `${sum}`);
+}
+
 await timeOuts();
+await times();
 console.log('while they stand still');
 restore();
 await timeOuts();

@@ -2,6 +2,7 @@
 import { threadId } from 'node:worker_threads';
 import { Arena, DisposedError, Mutex, Semaphore, TimeoutError } from 'taketurns';
 import { Channel, number, Watch } from 'taketurns/channel';
+import { RateLimiter } from 'taketurns/keyed';
 import {
   type ArenaReport,
   DeadlockError,
@@ -228,6 +229,18 @@ describe('report', () => {
     jobs.send(1);
     rate.set(2);
     await Promise.all(waits);
+  });
+
+  it('gives no advice for the pause of a RateLimiter, which ends by itself', async () => {
+    const arena = new Arena();
+    const limiter = new RateLimiter(1, 60_000, { arena });
+    await limiter.takeAsync();
+    const first = limiter.takeAsync();
+    await until(() => report(arena).waiting > 0, 'the limiter pauses');
+    expect(report(arena).objects.filter(({ waiting }) => waiting > 0)).toMatchObject([{ part: 'pause' }]);
+    expect(report(arena).unseen).toEqual([]);
+    limiter.dispose();
+    await expect(first).rejects.toThrow(DisposedError);
   });
 
   it('names threads, and forgets the name with the thread', () => {
