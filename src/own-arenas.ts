@@ -163,8 +163,8 @@ export function makeDefault(membership: Membership): Membership {
   if (is === false) {
     throw new Error(
       host.isMainThread
-        ? 'makeDefault: this thread has a default arena already, made by the first use of an object: call makeDefault ' +
-            'before all else'
+        ? 'makeDefault: this thread has a default arena already, made by the first use of an object or by ' +
+            "taketurns/share: call makeDefault before all else, and in place of import 'taketurns/share'"
         : 'makeDefault: this worker has a default arena already, which another thread has made: take this call out, or ' +
             'call makeDefault in the main thread, before all else',
     );

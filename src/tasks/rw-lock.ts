@@ -104,7 +104,10 @@ export class RwLock extends QueueObject {
   protected readonly [queue] = new Queue(this.#wanted);
   readonly #readers = new Queue(this.#wanted);
   /** The writer that waits until the readers have left. If it gives up, the gate opens before anything else happens. */
-  readonly #drain = new Queue(this.#wanted, (mode) => (mode === WRITE ? this.#endTurn() : this.#open()));
+  readonly #drain = new Queue(
+    () => `the RwLock (${this.#readersText()})`,
+    (mode) => (mode === WRITE ? this.#endTurn() : this.#open()),
+  );
 
   /**
    * Makes a lock that nobody has.
@@ -427,7 +430,11 @@ export class RwLock extends QueueObject {
 
   /** @internal */
   protected get [state](): string {
-    return this.#isShut ? 'writing' : `${this.#reads} reader${this.#reads === 1 ? '' : 's'}`;
+    return this.#isShut ? 'writing' : this.#readersText();
+  }
+
+  #readersText(): string {
+    return `${this.#reads} reader${this.#reads === 1 ? '' : 's'}`;
   }
 
   /** @internal */

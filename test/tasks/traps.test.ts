@@ -381,6 +381,12 @@ describe('a guard', () => {
     expect([(await writer).name, (await reader).held, held.held]).toEqual(['AbortError', true, true]);
   });
 
+  it('of a RwLock, the error of a writer that readers keep out tells of the readers', async () => {
+    const lock = new RwLock();
+    using _ = await lock.readAsync();
+    await expect(lock.writeAsync({ timeout: 5 })).rejects.toThrow(/^timed out after 5 ms .* the RwLock \(1 reader\)$/);
+  });
+
   it('of a RwLock that was unlocked behind its back takes nothing from others', async () => {
     const lock = new RwLock();
     for (const end of ['unlock', 'downgrade'] as const) {

@@ -122,7 +122,7 @@ describe('if the arena is full,', () => {
     const late = [...fill, "Mutex.open('first');", 'try {', 'new Arena({ objects: 8 }).makeDefault();'];
     const error = await run([...late, '} catch ({ message }) { console.log(message); }']);
     expect(error).toMatch(
-      /^makeDefault: this thread has a default arena already, .*: call makeDefault before all else$/,
+      /^makeDefault: this thread has a default arena already, .*: call makeDefault before all else, and in place of import 'taketurns\/share'$/,
     );
   });
 });
