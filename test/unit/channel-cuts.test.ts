@@ -127,6 +127,13 @@ async function check(x: Notes, turnsFirst: boolean): Promise<void> {
     await turn();
     drain();
   }
+  // A promise that has got its permit by the last of these calls still sends its message.
+  if (x.promises.length > 0) {
+    do {
+      drain();
+      await turn();
+    } while (c.size > 0);
+  }
   expect(c.waiting).toBe(0);
   for (let i = 0; i < CAPACITY; i++) expect(c.trySend(-1 - i)).toBe(true);
   expect([c.trySend(-9), c.size]).toEqual([false, CAPACITY]);
