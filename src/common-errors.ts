@@ -92,7 +92,8 @@ export function bad(type: string, what: string, expected: string, value: unknown
 
 /** @internal The error for a value that is not an integer, or is out of its range. */
 export function badInteger(what: string, value: unknown, min: number, max: number, why = ''): Error {
-  const range = max < min ? `at most ${max}` : `an integer from ${min} to ${max}`;
+  // No value is in an empty range. So the text tells both bounds, and names no value that the next call would refuse.
+  const range = max < min ? `at least ${min} and at most ${max}` : `an integer from ${min} to ${max}`;
   return bad('number', what, range + why, value);
 }
 

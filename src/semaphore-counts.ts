@@ -167,7 +167,11 @@ export function wanted(semaphore: SemaphoreCounts, permits: number): string {
   const { address, membership } = semaphore[reference];
   const { core } = membership;
   const waiting = core.usedElements() > MANY ? '' : `, ${core.waiting(address)} waiting`;
-  return `${permits} permit${permits === 1 ? '' : 's'} of ${semaphore[described]()} (${semaphore[available]} available${waiting})`;
+  return `${counted(permits)} of ${semaphore[described]()} (${semaphore[available]} available${waiting})`;
+}
+
+function counted(permits: number): string {
+  return `${permits} permit${permits === 1 ? '' : 's'}`;
 }
 
 /** The error of a request that has left the queue, or has found no room in it. */
@@ -193,8 +197,8 @@ export function refused(
     `Semaphore.${method}: ${
       answer === ANSWER_OVER_MAX
         ? `${permits} more would make more than ${membership.core.maxOf(address)} (its max) available of ${semaphore[described]()}; ` +
-          `${semaphore[available]} are: give back as many as were taken`
-        : `this thread holds ${membership.core.held(shared.attachment)} permits of ${semaphore[described]()}, which is ` +
+          `${semaphore[available]} are: ${method === 'add' ? 'make it with a greater max' : 'give back as many as were taken'}`
+        : `this thread holds ${counted(membership.core.held(shared.attachment))} of ${semaphore[described]()}, which is ` +
           `robust, got ${permits}: the thread that takes permits gives them back`
     }`,
   );

@@ -219,7 +219,8 @@ export class Semaphore extends QueueObject {
     if (this[isOver]) return false;
     if (this[queue].balance + permits > this.#max) {
       throw new RangeError(
-        `${KIND}.${method}: ${permits} more would make more than ${this.#max} (its max) available; ${this.#available} are`,
+        `${KIND}.${method}: ${permits} more would make more than ${this.#max} (its max) available; ${this.#available} are: ` +
+          (method === 'add' ? 'make it with a greater max' : 'give back as many as were taken'),
       );
     }
     this[queue].give(permits);

@@ -271,7 +271,7 @@ const MISTAKES = [
       await m.readAsync();
       await m.writeAsync({ timeout: 1 });
     },
-    'TimeoutError: timed out after 1 ms waiting for the RwLock (writing)',
+    'TimeoutError: timed out after 1 ms waiting for the RwLock (1 reader)',
   ],
   [
     async () => {
@@ -382,7 +382,7 @@ const MISTAKES = [
       h.release();
       h.release(1);
     },
-    'RangeError: HeldPermits.release: permits must be at most 0 (what it holds), got 1',
+    'RangeError: HeldPermits.release: permits must be at least 1 and at most 0 (what it holds), got 1',
   ],
 ];
 

@@ -775,7 +775,12 @@ describe('the errors', () => {
     [
       () => new Semaphore(1, { max: 2 }).release(2),
       RangeError,
-      '2 more would make more than 2 (its max) available; 1 are',
+      '2 more would make more than 2 (its max) available; 1 are: give back as many as were taken',
+    ],
+    [
+      () => new Semaphore(1, { max: 2 }).add(2),
+      RangeError,
+      '2 more would make more than 2 (its max) available; 1 are: make it with a greater max',
     ],
     [
       () => new Semaphore(1).acquireAsync({ timeout: -1 }),
@@ -801,7 +806,11 @@ describe('the errors', () => {
       RangeError,
       'Latch.countDown: n must be an integer from 1 to 1 (the count), got 2',
     ],
-    [() => new WaitGroup().done(), RangeError, 'WaitGroup.done: n must be at most 0 (the pending tasks), got 1'],
+    [
+      () => new WaitGroup().done(),
+      RangeError,
+      'WaitGroup.done: n must be at least 1 and at most 0 (the pending tasks), got 1',
+    ],
     [() => new Barrier(0), RangeError, 'Barrier: parties must be an integer from 1 to 65535, got 0'],
     [() => new Once().runAsync(1 as never), TypeError, 'Once.runAsync: fn must be a function, got 1'],
     [() => new RwLock().unlockRead(), Error, 'RwLock.unlockRead: nobody reads'],

@@ -181,7 +181,10 @@ describe('add and reduce', () => {
       }
     }
     expect(() => semaphore.add(2)).toThrow(
-      new RangeError('Semaphore.add: 2 more would make more than 3 (its max) available; 2 are'),
+      new RangeError(
+        'Semaphore.add: 2 more would make more than 3 (its max) available of the Semaphore; 2 are: ' +
+          'make it with a greater max',
+      ),
     );
     expect(semaphore.inspect()).toMatchObject({ available: 2, added: 0, out: 0 });
   });

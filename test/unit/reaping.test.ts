@@ -108,7 +108,8 @@ describe('a robust semaphore', () => {
     const semaphore = new Semaphore(2, { robust: true, arena: new Arena() });
     semaphore.acquire();
     expect(() => semaphore.release(2)).toThrow(
-      'Semaphore.release: this thread holds 1 permits of the robust semaphore, got 2',
+      'Semaphore.release: this thread holds 1 permit of the Semaphore, which is robust, got 2: ' +
+        'the thread that takes permits gives them back',
     );
     expect(semaphore.inspect()).toMatchObject({ available: 1, out: 1 });
     semaphore.release();

@@ -145,13 +145,17 @@ describe('a robust semaphore', () => {
     await turn();
     const words = () => [TICKET, GRANT].map((word) => memory.long(handle.address + word));
     const before = [...words(), semaphore.waiting, semaphore.available];
-    const refused = (holds: number, permits: number) => ({
+    const refused = (holds: string, permits: number) => ({
       name: 'RangeError',
-      message: `Semaphore.release: this thread holds ${holds} permits of the robust semaphore, got ${permits}`,
+      message:
+        `Semaphore.release: this thread holds ${holds} of the Semaphore, which is robust, got ${permits}: ` +
+        'the thread that takes permits gives them back',
     });
-    expect(await failure(() => semaphore.release(2))).toMatchObject(refused(1, 2));
-    expect(await failure(() => other().run('release', { handle }))).toMatchObject(refused(0, 1));
-    expect(await failure(() => member().run('release', { handle, permits: [3] }))).toMatchObject(refused(2, 3));
+    expect(await failure(() => semaphore.release(2))).toMatchObject(refused('1 permit', 2));
+    expect(await failure(() => other().run('release', { handle }))).toMatchObject(refused('0 permits', 1));
+    expect(await failure(() => member().run('release', { handle, permits: [3] }))).toMatchObject(
+      refused('2 permits', 3),
+    );
     expect([...words(), semaphore.waiting, semaphore.available]).toEqual(before);
     expect(held(semaphore).toSorted()).toEqual([1, 2]);
     await member().run('release', { handle, permits: [2] });
