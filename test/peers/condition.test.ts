@@ -42,7 +42,7 @@ async function inOrder<T>(condition: Condition, count: number, code = WAITS, wor
 describe('ReentrantLockTest', () => {
   it('testAwait_IMSE, test_unacquired_wait: who does not own the mutex may not wait', async () => {
     const { mutex, condition } = make();
-    const message = /this thread is not the owner of the mutex/;
+    const message = /^Condition\.\w+: this thread is not the owner of the Mutex, so lock it first$/;
     expect(() => condition.wait()).toThrow(message);
     expect(() => condition.waitFor(() => true)).toThrow(message);
     await expect(condition.waitAsync()).rejects.toThrow(message);

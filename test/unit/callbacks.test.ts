@@ -583,7 +583,7 @@ describe('Once', () => {
   table(once, [...getters(['object.run(() => {}, options)', 'object.runAsync(() => {}, options)'], undefined)]);
 
   it.each([
-    ['object.run(() => {})', 'throws Error'],
+    ['object.run(() => {})', 'throws SelfDeadlockError'],
     ['object.run(() => {}, { timeout: 0 })', 'throws TimeoutError'],
     ['object.run(() => {}, { timeout: 2 })', 'throws TimeoutError'],
     ['object.runAsync(() => {}, { timeout: 2 })', 'rejects TimeoutError'],

@@ -59,7 +59,7 @@ it('three in a ring: all three edges are named', async () => {
 
 it('a forgotten release: the report says that nobody can know, and how to know', async () => {
   const said = await asked('forgotten release', [
-    line('Semaphore "connections": 1 of 1 permits out, nobody knows by whom, 1 waiting'),
+    line('Semaphore "connections": 1 of 1 permit out, nobody knows by whom, 1 waiting'),
     line(
       'Not seen: Semaphore "connections" has no owners, so nobody knows who has its permits: make it with \\{ robust: true \\}',
     ),
@@ -69,7 +69,7 @@ it('a forgotten release: the report says that nobody can know, and how to know',
 
 it('a forgotten release of a robust semaphore: the report names the thread, which runs and waits for nothing', async () => {
   await asked('forgotten release, robust', [
-    line(`Semaphore "connections": 1 of 1 permits out, held by ${WORKER}, 1 waiting`),
+    line(`Semaphore "connections": 1 of 1 permit out, held by ${WORKER}, 1 waiting`),
     line(`${WORKER}: awake, holds Semaphore "connections", waits for nothing in this arena`),
   ]);
 });

@@ -137,6 +137,6 @@ describe('an arena that watches nobody', () => {
   });
 
   it.each([0, 'no', {}])('refuses watch: %o', (watch) => {
-    expect(() => new Arena({ watch: watch as never })).toThrow(/^watch must be true or false, got /);
+    expect(() => new Arena({ watch: watch as never })).toThrow(/^Arena: watch must be true or false, got /);
   });
 });

@@ -79,7 +79,9 @@ describe.each([...algorithms, ...others])('%s', (name, make) => {
   });
 
   it('has no budget in another policy', () => {
-    expect(() => turns({ policy: 'park', spin: 7 })).toThrow(new RangeError(`${name}: the policy "park" has no spin`));
+    expect(() => turns({ policy: 'park', spin: 7 })).toThrow(
+      new RangeError(`${name}: the policy "park" has no spin: leave spin out, or take "spin-then-park"`),
+    );
   });
 
   it.each(['spin', 'yield'] as const)('%s is a budget of minutes, or refused', (policy) => {

@@ -152,7 +152,7 @@ describe('an idle object that has left the arena', () => {
     ['holdAsync', (mutex: Mutex) => mutex.holdAsync()],
   ])('is a mutex for %s', async (_, lock) => {
     const mutex = absent(() => new Mutex({ arena }));
-    expect(() => mutex.unlock()).toThrow(/not the owner, nobody is/);
+    expect(() => mutex.unlock()).toThrow(/not the owner of the Mutex, nobody is/);
     mutex.cancelAll();
     mutex.waitForUnlock();
     await mutex.waitForUnlockAsync();
