@@ -29,6 +29,7 @@ const TIMED_OUT = 2;
 const MORE = 4;
 const HEAD = 8;
 const INTERRUPTED = constant('INTERRUPTED');
+const CUT_SHORT = constant('CUT_SHORT');
 const MUTEX = 20;
 const RW_LOCK = 41;
 const CHANNEL = constant('KIND_CHANNEL');
@@ -509,8 +510,8 @@ export class Sequence {
         if (outcome === QUEUED) outcome = this.#go(t, 'parkFor', [1n, this.#draw(9), counted]);
         if (outcome === TIMED_OUT && this.#draw(4)) outcome = this.#go(t, 'cancel', [o, counted]);
         if (outcome !== 0 || isWatch || this.#draw(20) === 0) return outcome;
-        this.#go(t, 'claim', [o, attachment, n]);
-        return this.#pass(t, o, peer, attachment);
+        const place = this.#go(t, 'claim', [o, attachment, n]);
+        return this.#pass(t, o, peer, attachment, place === CUT_SHORT);
       }
       default:
         return isWatch ? this.#setWatch(t, f, m) : this.#transfer(t, o, peer, attachment);
@@ -525,13 +526,17 @@ export class Sequence {
       return this.#go(t, o === f ? 'sendWord' : 'takeWord', [o, attachment]);
     }
     const place = this.#go(t, 'tryClaim', [o, attachment, 1 + this.#draw(2)]);
+    if (place === CUT_SHORT && this.#draw(4)) return this.#pass(t, o, peer, attachment, true);
     if (typeof place !== 'number' || place % PLACE !== 0 || this.#draw(3) === 0) return place;
     if (this.#draw(2)) this.#store(place + LENGTH, this.#from([8, -1]));
     return this.#pass(t, o, peer, attachment);
   }
 
-  #pass(t: number, o: number, peer: number, attachment: number): Outcome | 'stuck' {
-    const outcome = this.#go(t, 'pass', [o, attachment]);
+  /** Passes on the places that the thread has claimed, or drops them, as after a call that was cut short. */
+  #pass(t: number, o: number, peer: number, attachment: number, drops = this.#draw(10) === 0): Outcome | 'stuck' {
+    const outcome = drops
+      ? this.#go(t, 'abandon', [o, attachment])
+      : this.#go(t, 'pass', [o, attachment, this.#draw(2)]);
     return this.#finish(t, peer, 'channel/given', outcome);
   }
 

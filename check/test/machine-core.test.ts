@@ -27,7 +27,7 @@ describe.each([
       calls += made.calls;
       traps += made.traps;
     }
-  }, 60_000);
+  }, 300_000);
 
   it('agree in all sequences, of which some trap', () => {
     expect(calls).toBeGreaterThan(10 * sequences);
