@@ -628,6 +628,8 @@ test.runIf(process.platform === 'linux').each(['linux', 'darwin'])(
     });
     const [text] = await once(parent.stdout, 'data');
     const pid = Number(text);
+    // A shell waits for its children, and `sleep` does not.
+    await until(() => readFileSync(`/proc/${parent.pid}/comm`, 'utf8') === 'sleep\n');
     expect(hasEnded(pid, undefined, system)).toBe(false);
     process.kill(pid, 'SIGKILL');
     await until(() => hasEnded(pid, undefined, system));
