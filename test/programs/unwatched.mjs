@@ -94,6 +94,11 @@ for (let quarter = 0; quarter < 4; quarter++) {
   await sleep(250 * seconds);
   rss.push(Math.round(process.memoryUsage().rss / 2 ** 20));
 }
+// On a slow machine the workers may hardly be up by now.
+await comes(() => {
+  const counts = [killed, ...['killed', 'sections'].map((what) => get(words, what))];
+  return Math.min(...counts) > 0 && get(words, 'rounds') + get(words, 'openings') + get(words, 'last done') > 0;
+});
 clearInterval(kills);
 stopping = true;
 put(words, 'stop', 1);
