@@ -68,6 +68,8 @@ export class Request implements Waiter {
   ticket = '';
   /** When the request was made, by `Surroundings.stamp`. */
   stamp = 0;
+  /** Whether the server has ever said that the request stands in its queue. After a loss it may say so again. */
+  hasWaited = false;
   /** The number of the message that granted the request; 0 if an answer granted it. */
   heardAt = 0;
   /** The permits that the server counts for the request once all that was sent has arrived. */

@@ -95,7 +95,7 @@ export class Requests {
 
   /** Takes the answer to `A` or `T`. */
   #asked(request: Request, fate: wire.Fate): void {
-    const { state, object, permits } = request;
+    const { state, object } = request;
     if (object.broken) {
       // The object of this name is not the object that the caller asks for.
       this.table.fail(request, object.broken);
@@ -103,14 +103,20 @@ export class Requests {
     } else if (fate.is === wire.HELD) {
       this.grants.take(request, fate);
     } else if (fate.is === wire.QUEUED) {
-      if (state !== 'asked') return;
-      request.state = 'waiting';
-      this.#around.measure('wait', object, permits, request.stamp);
+      if (state === 'asked') this.#queued(request);
     } else if (fate.is === wire.REFUSED) {
       this.table.fail(request, undefined);
     } else if (state === 'asked' || state === 'leaving' || fate.is === wire.TOO_MANY) {
       this.#failBy(request, fate);
     }
+  }
+
+  /** The server has the request in its queue. The answer to `A` says so, or after a loss the answer to `S`. */
+  #queued(request: Request): void {
+    request.state = 'waiting';
+    if (request.hasWaited) return;
+    request.hasWaited = true;
+    this.#around.measure('wait', request.object, request.permits, request.stamp);
   }
 
   /** Fails a request that the server will not serve, for the reason that the fate tells. */
@@ -172,7 +178,7 @@ export class Requests {
       const { state } = request;
       if (request.isPending) {
         if (fate.is === wire.HELD) this.grants.take(request, fate);
-        else if (fate.is === wire.QUEUED) request.state = 'waiting';
+        else if (fate.is === wire.QUEUED) this.#queued(request);
         else if (state === 'waiting' && !isAnother) this.#expelled(request);
         else if (entered) this.#sendAsk(request);
         continue;

@@ -318,6 +318,33 @@ test('a comparison that the server refuses for want of memory is made again', as
   expect(await isFulfilled(first)).toBe(true);
 });
 
+test('a request whose place in the queue only the comparison tells counts as one that waits, once', async () => {
+  const { clock, driver, other, run, deliver, serve, space, semaphore } = await world();
+  const heard: string[] = [];
+  space.on('metric', ({ event, permits }) => void heard.push(`${event} ${permits}`));
+  other(...OTHER, 'A', 'db', '-', rid(1), '00000002');
+  clock.time += 1;
+  const waiting = semaphore.holdAsync();
+  const failed = expect(waiting).rejects.toThrow('closed');
+  await settled();
+  expect(run()).toMatch(/^A /);
+  for (let losses = 0; losses < 2; losses++) {
+    // The first loss is that of the answer to `A`.
+    driver.cut('commands');
+    driver.repair();
+    await settled();
+    expect(run()).toMatch(/^O .* S /);
+    await deliver();
+    await serve();
+    expect(heard).toEqual(['wait 1']);
+  }
+  const closing = space.close();
+  await settled();
+  await serve();
+  await closing;
+  await failed;
+});
+
 test('a mutex that was passed on often and is then revoked goes to the next waiter', async () => {
   const here = await world();
   const { other, serve, space, hear } = here;
