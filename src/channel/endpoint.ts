@@ -14,7 +14,9 @@
  * An exception may end a call anywhere, and the thread survives it: the stack is exhausted, or the `timeout` of node:vm
  * has passed. The attachment tells then that the thread has claimed places, or holds permits. The next call that claims
  * here begins with what the cut call has left undone (`#endCut`), and so does a microtask, for a thread that makes no
- * such call (`expectCut`).
+ * such call (`expectCut`). If the `timeout` of node:vm has cut short what a promise does with its permit, the thread
+ * cannot tell whether the promise is still at it, since that exception runs no `finally`. So the promise goes on when
+ * the thread is at its event loop, and until then `tryClaim` claims nothing here.
  *
  * A promise that is granted takes its place at once, before any other code of the thread runs. But it may be granted in
  * the middle of the pass of another promise. So `whenFree` keeps those that come meanwhile in their order.
