@@ -10,6 +10,8 @@ export interface Fault {
   readonly patches: readonly Patch[];
   /** The classes whose programs find the fault soonest. */
   readonly kinds: readonly string[];
+  /** The first seed of the search, if the case that the search from 1 finds first cannot be made short. */
+  readonly seed?: number;
 }
 
 /** Invented faults, in what the library does in JavaScript around the core. */
@@ -27,6 +29,7 @@ const runtime: Record<string, Fault> = {
   'no-second-look': {
     what: 'a thread that has entered a run in the waiting array does not look again',
     kinds: ['Semaphore', 'Mutex'],
+    seed: 100_000,
     patches: [
       {
         find: '(this.#core.enterRun(this.first) !== 0 || this.obey())',
@@ -221,6 +224,7 @@ const mended: Record<string, Fault> = {
   'select-both': {
     what: 'a select that receives the last message of a closed channel ends with the end of its other case',
     kinds: ['Channel'],
+    seed: 112_500,
     patches: [{ find: 'if (this.#isTaking) this.#late.push(end); else end();', put: 'end();' }],
   },
   'once-phase': {

@@ -249,10 +249,15 @@ class Run implements Stage {
       object.dispose();
       // A condition that was opened from its handle has made its own library object for the mutex.
       object.mutex?.dispose();
-      // A CapacitorLock leaves its inner lock alone.
-      object.inner?.dispose();
+      // A CapacitorLock leaves its inner lock alone, which it has under a symbol.
+      if (object instanceof thread.library.CapacitorLock) innerOf(object)?.dispose();
     }
   }
+}
+
+function innerOf(lock: object): { dispose(): void } | undefined {
+  const parts = Object.getOwnPropertySymbols(lock).map((key) => Reflect.get(lock, key));
+  return parts.find((part) => typeof part?.unlock === 'function');
 }
 
 export class World {

@@ -10,8 +10,8 @@ import { failing, ofWord, report, shrink, wordOf } from '../src/shrink.js';
 /** A bound on the number of runs: several times as many as the slowest fault has taken. */
 const RUNS = 20_000;
 
-test.each(Object.entries(faults))('%s', async (name, { patches, kinds }) => {
-  const { found } = await search(patches, { seed: 1, runs: RUNS, kinds });
+test.each(Object.entries(faults))('%s', async (name, { patches, kinds, seed = 1 }) => {
+  const { found } = await search(patches, { seed, runs: RUNS, kinds });
   if (found === undefined) throw new Error('it has not been found');
 
   const world = new World(patches);

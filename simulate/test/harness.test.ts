@@ -65,18 +65,21 @@ test('promises go to and fro between two threads, each in its own turn', () => {
   expect(log).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
 });
 
-test('a seed is the same run in a new world and in one that has run others, step by step', () => {
+test.each([
+  ['all kinds', undefined],
+  ['channels', ['Channel', 'Watch']],
+])('a seed is the same run in a new world and in one that has run others, step by step: %s', (_, kinds) => {
   const used = new World();
   for (let seed = 1; seed <= 300; seed++) {
-    const { program, choices } = caseOf(seed);
+    const { program, choices } = caseOf(seed, kinds);
     used.run(program, choices);
   }
-  for (const seed of [7, 77, 777, 7777]) {
-    const first = new Recorded(caseOf(seed).choices);
-    const { trace } = used.run(caseOf(seed).program, first, true);
+  for (const seed of [7, 77, 777, 7777, 5378]) {
+    const first = new Recorded(caseOf(seed, kinds).choices);
+    const { trace } = used.run(caseOf(seed, kinds).program, first, true);
     expect(trace.length).toBeGreaterThan(5);
-    expect(new World().run(caseOf(seed).program, caseOf(seed).choices, true).trace).toEqual(trace);
-    const { program, answers } = ofWord(wordOf({ program: caseOf(seed).program, answers: first.answers }));
+    expect(new World().run(caseOf(seed, kinds).program, caseOf(seed, kinds).choices, true).trace).toEqual(trace);
+    const { program, answers } = ofWord(wordOf({ program: caseOf(seed, kinds).program, answers: first.answers }));
     expect(used.run(program, new Listed(answers), true).trace).toEqual(trace);
   }
 });

@@ -148,9 +148,6 @@ function checked<T extends object>(what: string, object: T, method: keyof T, kin
   return object;
 }
 
-/** Where the next look begins. */
-let turn = 0;
-
 const MOST_CASES = 64;
 const SELECT_OPTIONS = ['timeout', 'signal', 'biased'];
 
@@ -197,9 +194,10 @@ function selectedOf({ index, done }: Happened): Selected {
   return { index, value: done.read(), closed: done.closed };
 }
 
-/** Tries each case once. */
+/** Tries each case once. A look begins with the case behind that with which the last look of the thread has begun. */
 function attempt(works: readonly Work<unknown>[], biased = false): Happened | undefined {
-  const first = biased ? 0 : turn++;
+  const { membership } = works[0] as Work<unknown>;
+  const first = biased ? 0 : membership.nextCase++;
   for (let k = 0; k < works.length; k++) {
     const index = (first + k) % works.length;
     const done = (works[index] as Work<unknown>).try();

@@ -185,6 +185,8 @@ export class Membership {
    * no failed wait for metrics.
    */
   isUnchosen = false;
+  /** With which of its cases the next `select` of this thread begins to look. Threads begin with different ones. */
+  nextCase: number;
   readonly #endings: ((reason?: Error) => void)[] = [];
   readonly #spare: (() => void)[] = [];
   readonly #line: Line | undefined;
@@ -215,6 +217,7 @@ export class Membership {
     this.#words = new Int32Array(memory.buffer);
     this.#line = host.deaths?.openLine(memory, this.id, () => this.share());
     this.thread = core.register(host.threadName);
+    this.nextCase = this.thread;
     if (this.thread === ANSWER_FULL) {
       this.#line?.close();
       // A thread needs a record and an element.
