@@ -491,9 +491,9 @@ export class Endpoint {
   }
 
   /**
-   * Passes on what the thread has claimed. With 1, the messages are unread until `handed` is called for each of them.
+   * Passes on what the thread has claimed. So many messages of it are unread until `handed` is called for them.
    */
-  pass(unread: 0 | 1 = 0): void {
+  pass(unread = 0): void {
     const { promises } = this.peer;
     if (promises.first !== 0) promises.planRest();
     const answer = this.isOver ? ADMITTED : this.module.pass(this.at, this.attachment, unread);

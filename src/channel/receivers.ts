@@ -231,13 +231,14 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
    */
   #copyAll(first: number, all: unknown[]): void {
     const end = this[receivingEnd];
+    const before = all.length;
     let place = first;
     for (let n = end.count; n > 0; n--) {
       const length = end.lengthOf(place);
       if (length >= 0) all.push(this[wireTo].get(place, length));
       place = end.after(place);
     }
-    end.pass(1);
+    end.pass(all.length - before);
   }
 
   /** Only now may code of the user run: the thread has given all places back. */
@@ -329,8 +330,9 @@ export abstract class Receivers<T> extends ChannelBase<T> implements Iterable<T>
   protected [copyOut](place: number): unknown {
     const end = this[receivingEnd];
     const length = end.lengthOf(place);
-    const got = length < 0 ? NOTHING : this[wireTo].get(place, length);
-    end.pass(1);
+    const isHole = length < 0;
+    const got = isHole ? NOTHING : this[wireTo].get(place, length);
+    end.pass(isHole ? 0 : 1);
     return got;
   }
 

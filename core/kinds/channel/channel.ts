@@ -154,22 +154,20 @@ export function claim(o: usize, attachment: i32, n: i32): i32 {
 }
 
 /**
- * Passes the places that the thread claimed last to the other end. A receiver says whether their messages are `unread`
+ * Passes the places that the thread claimed last to the other end. A receiver says how many messages in them are `unread`
  * from now on: it has copied them, and has not handed them to the program. Returns ADMITTED; or MORE or INTERRUPTED:
  * then finishRelease of the peer must follow, with `given`. Returns NEWS if nothing is to follow, but the end has
  * something to tell: a death, or that the channel is closed.
  */
-export function pass(o: usize, attachment: i32, unread: bool): i32 {
+export function pass(o: usize, attachment: i32, unread: i32): i32 {
   const e = recordOf(attachment);
   const i = load<i64>(e, E_TOOK);
   const next = i + (load<i32>(e, E_TOOK_COUNT) as i64);
   const peer = peerOf(o);
-  let messages = 0;
-  if (unread) for (let k = i; k < next; k++) messages += isMessage(placeAt(o, k)) as i32;
   let answer = ADMITTED;
   if (atomic.cmpxchg<i64>(o, i, next, P_DONE) === i) {
     // R15 begins
-    if (unread) store<i32>(e, load<i32>(e, E_UNREAD) + messages, E_UNREAD);
+    if (unread !== 0) store<i32>(e, load<i32>(e, E_UNREAD) + unread, E_UNREAD);
     given = (next - i) as i32;
     answer = release(peer, given); // R15 ends
     if (atomic.load<i64>(o, P_NEXT) !== next) answer = passOn(o, peer, answer); // D15 read
@@ -177,7 +175,7 @@ export function pass(o: usize, attachment: i32, unread: bool): i32 {
     for (let k = i; k < next; k++) {
       const p = placeAt(o, k);
       // A sender has its E_SENDERS there, which stays as it is.
-      const count = load<i32>(e, E_UNREAD) + ((unread && isMessage(p)) as i32);
+      const count = load<i32>(e, E_UNREAD) + ((unread !== 0 && isMessage(p)) as i32);
       atomic.store<i64>(p, markOf(kindOf(o), k), PLACE_MARK); // R17 begins. D15 write
       store<i32>(e, count, E_UNREAD); // R17 ends
     }
@@ -241,7 +239,7 @@ export function sendWord(f: usize, attachment: i32): i32 {
   if ((p & LINE_MASK) !== 0) return p;
   store<i32>(p, 8, PLACE_LENGTH);
   store<i64>(p, load<i64>(recordOf(attachment), E_WORD), PLACE_HEAD);
-  return pass(f, attachment, false);
+  return pass(f, attachment, 0);
 }
 
 /**
@@ -253,9 +251,9 @@ export function takeWord(m: usize, attachment: i32): i32 {
   if ((p & LINE_MASK) !== 0) return p;
   const e = recordOf(attachment);
   store<i64>(e, load<i64>(p, PLACE_HEAD), E_WORD);
-  const isHole = !isMessage(p);
-  const answer = pass(m, attachment, true);
-  if (isHole) return answer + HOLE_MORE;
+  const unread = isMessage(p) as i32;
+  const answer = pass(m, attachment, unread);
+  if (unread === 0) return answer + HOLE_MORE;
   if (answer === ADMITTED) store<i32>(e, load<i32>(e, E_UNREAD) - 1, E_UNREAD);
   return answer;
 }
