@@ -258,9 +258,12 @@ class Writer {
   }
 
   #object(value: object): void {
+    if (Array.isArray(value)) {
+      this.#array(value);
+      return;
+    }
     const tag = tagOf(value);
-    if (Array.isArray(value)) this.#array(value);
-    else if (ArrayBuffer.isView(value)) this.#viewOf(value, tag);
+    if (ArrayBuffer.isView(value)) this.#viewOf(value, tag);
     else if (tag === 'ArrayBuffer') {
       this.#tag('buffer');
       this.#raw(new Uint8Array(value as ArrayBuffer));
