@@ -48,9 +48,6 @@ await writeFile(
 await writeFile('docs/internals/words-of-objects.md', mapOfObjects(root, words));
 writeBorder(root, words, Object.fromEntries(MODULES.map(({ name, entry }) => [name, entry])));
 
-/** The characters that encode uses, in the order in which decode.ts knows them. */
-const [, TABLE] = /^const TABLE = "(.*)";$/m.exec(await readFile('src/runtime/decode.ts', 'utf8'));
-
 for (const { name, entry, embedded } of MODULES) {
   const { error, stderr } = await asc.main(
     [
@@ -89,7 +86,7 @@ for (const { name, entry, embedded } of MODULES) {
   if (/^ \(data/m.test(text)) throw new Error(`${name}.wasm has a data segment`);
   await writeFile(
     embedded,
-    `// Made by scripts/build-core.mjs from ${entry}.\nexport const ${name}Bytes: string = "${encode(bytes)}";\n`,
+    `// Made by scripts/build-core.mjs from ${entry}.\nexport const ${name}Bytes: string = '${bytes.toString('base64')}';\n`,
   );
   console.log(`${name}.wasm ${bytes.length} bytes`);
 }
@@ -149,16 +146,4 @@ function share(module) {
     module.removeGlobal(global);
     module.addGlobalImport(global, 'core', name, type, mutable);
   }
-}
-
-/** Returns the text from which src/runtime/decode.ts makes these bytes again. */
-function encode(bytes) {
-  const pages = [...TABLE.slice(0, 5)];
-  const stands = new Map([...TABLE.slice(5)].map((character, i) => [i < 30 ? (i + 254) % 256 : i + 97, character]));
-  const others = new Set([...TABLE, '"', '\\']);
-  return Array.from(bytes, (byte) => {
-    const character = String.fromCharCode(byte);
-    if (byte >= 32 && byte <= 126 && !others.has(character)) return character;
-    return stands.get(byte) ?? pages[Math.floor(byte / 57)] + String.fromCharCode(35 + (byte % 57));
-  }).join('');
 }

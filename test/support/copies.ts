@@ -52,10 +52,14 @@ export const ANOTHER_VERSION: readonly Change[] = [
   ['border/numbers.js', ` VERSION = ${VERSION};`, ` VERSION = ${VERSION + 1};`],
   [
     'runtime/decode.js',
-    'return Uint8Array.from(bytes);',
-    `const mark = ${JSON.stringify(MARK)};
+    'export function decode(text) {',
+    `export function decode(text) {
+    const bytes = [...own(text)];
+    const mark = ${JSON.stringify(MARK)};
     for (let i = 0; i < bytes.length; i++)
-      if (mark.every((byte, k) => (bytes[i + k] & 255) === byte)) bytes.splice(i, mark.length, ...${JSON.stringify(OTHER)});
-    return Uint8Array.from(bytes);`,
+      if (mark.every((byte, k) => bytes[i + k] === byte)) bytes.splice(i, mark.length, ...${JSON.stringify(OTHER)});
+    return Uint8Array.from(bytes);
+}
+function own(text) {`,
   ],
 ];
