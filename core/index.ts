@@ -17,8 +17,7 @@
  *
  *     all            may import the constants of answers.ts. All but arena/ may import those of the words.ts of any folder
  *     queue/         calls functions of kinds/kinds.ts where the kind of an object matters. It imports them from
- *                    queue/hooks.ts, which only declares them. The build binds each declaration to its function
- *                    (scripts/bind.mjs)
+ *                    queue/hooks.ts, which passes them on
  *     death/         and inspect.ts import of kinds/ only kinds.ts
  *     algorithms/    imports arena/, and of queue/ only waiting-array.ts and pause.ts. Its index.ts also exports functions
  *                    of kinds/counter/

@@ -28,8 +28,6 @@ import { dirname, join } from 'node:path';
 // TypeScript 7 has no programming interface.
 const ts = createRequire(new URL('../docs-build/package.json', import.meta.url))('typescript');
 
-const HOOKS = 'core/queue/hooks.ts';
-const TABLE = 'core/kinds/kinds.ts';
 const TYPES = {
   bool: '0 | 1',
   i32: 'number',
@@ -170,7 +168,7 @@ class Sources {
         ? [file.imports, node.importClause?.namedBindings]
         : [file.exports, node.exportClause];
       for (const one of clause?.elements ?? [])
-        map.set(one.name.text, { from: from === HOOKS ? TABLE : from, name: (one.propertyName ?? one.name).text });
+        map.set(one.name.text, { from, name: (one.propertyName ?? one.name).text });
     }
     return file;
   }

@@ -8,9 +8,8 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import asc from 'assemblyscript/asc';
 import binaryen from 'assemblyscript/binaryen';
-import { bind } from './bind.mjs';
 import { writeBorder } from './border.mjs';
-import { inline, unmatched } from './inline.mjs';
+import { inline } from './inline.mjs';
 import { padLocals, waitsOverOperands } from './pad-locals.mjs';
 import { mapOfObjects, readWords } from './words.mjs';
 
@@ -24,11 +23,6 @@ const MODULES = [
   { name: 'channel', entry: 'core/channel/index.ts', embedded: 'src/channel/channel-bytes.ts' },
   { name: 'sync', entry: 'core/sync/index.ts', embedded: 'src/sync/sync-bytes.ts' },
 ];
-/**
- * With more exports than this, the core costs more: the optimised code of Node 20 looks each of them up at each call: a pair of calls takes 5 ns
- * longer (docs/internals/what-was-tried.md).
- */
-const MOST_EXPORTS = 93;
 /** Functions that are called more than once are inlined up to this size, in nodes of Binaryen's syntax tree. */
 const INLINED = 16;
 
@@ -65,7 +59,7 @@ for (const { name, entry, embedded } of MODULES) {
       '--initialMemory=1',
       '--maximumMemory=65536',
     ],
-    { transforms: [inline, bind] },
+    { transforms: [inline] },
   );
   if (error) {
     console.error(stderr.toString());
@@ -78,9 +72,6 @@ for (const { name, entry, embedded } of MODULES) {
   const bytes = Buffer.from(padLocals(binary));
   await writeFile(`build/${name}.wasm`, bytes);
   await writeFile(`build/${name}.wat`, text);
-  const exports = WebAssembly.Module.exports(new WebAssembly.Module(bytes)).length;
-  if (name === 'core' && exports > MOST_EXPORTS)
-    throw new Error(`${name}.wasm has ${exports} exports, more than ${MOST_EXPORTS}`);
   const [imported] = /^ \(import .*\(func .*/m.exec(text) ?? [];
   if (imported) throw new Error(`${name}.wasm calls a function that it does not contain:${imported}`);
   if (/^ \(data/m.test(text)) throw new Error(`${name}.wasm has a data segment`);
@@ -91,13 +82,11 @@ for (const { name, entry, embedded } of MODULES) {
   console.log(`${name}.wasm ${bytes.length} bytes`);
 }
 
-if (unmatched.size > 0) throw new Error(`inline.mjs names functions that are not there: ${[...unmatched].join(', ')}`);
-
 /**
  * Optimises for speed, but inlines no function that is called more than once and larger than INLINED. The compiler's
  * own option -O3 inlines so much that the module is a fifth larger, and no faster (docs/internals/what-was-tried.md). A
  * function that is called in an uninterruptible section (check/src/uninterruptible.ts) is at most as large as INLINED,
- * or named in inline.mjs.
+ * or has the tag `@inline` (inline.mjs).
  */
 function optimize(bytes, isCore) {
   let module = binaryen.readBinary(bytes);

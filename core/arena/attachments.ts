@@ -60,6 +60,7 @@ export function attach(o: usize, generation: u32, kind: i32): i32 {
   return answer;
 }
 
+/** @inline */
 function record(e: usize, o: usize): i32 {
   atomic.store<i64>(e, requestOf(me as i64, o, 0), E_REQUEST);
   atomic.store<i64>(e, 0, E_HELD);
@@ -90,7 +91,10 @@ export function detach(attachment: i32, goes: bool): bool {
   return true;
 }
 
-/** Adds permits (below 0 for a release) to those that the thread holds. Does nothing without an attachment (0). */
+/**
+ * Adds permits (below 0 for a release) to those that the thread holds. Does nothing without an attachment (0).
+ * @inline
+ */
 export function countHeld(attachment: i32, permits: i64): void {
   if (attachment === 0) return;
   const e = recordOf(attachment);

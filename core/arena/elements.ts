@@ -57,6 +57,7 @@ export function usedElements(): u32 {
   return atomic.load<u32>(USED_ELEMENTS);
 }
 
+/** @inline */
 function take(e: usize): bool {
   const state = atomic.load<i64>(e, E_STATE);
   if ((state & STATE_MASK) !== IDLE) return false;
@@ -100,6 +101,7 @@ export function reserveSecond(): bool {
  * Gives an element back to the pool. The caller owns the element and has taken it out of its cells. The owner is
  * cleared before the state becomes IDLE. Otherwise a reaper could take the element of the next owner for that of the
  * last owner.
+ * @inline
  */
 export function freeElement(e: usize): void {
   hint = (e - elements) as u32;
@@ -117,7 +119,10 @@ export function leaveCells(e: usize): void {
   leaveCellsInlined(e);
 }
 
-/** Does the same as leaveCells. The build inlines it, so that it can be part of an uninterruptible section. */
+/**
+ * Does the same as leaveCells. The build inlines it, so that it can be part of an uninterruptible section.
+ * @inline
+ */
 export function leaveCellsInlined(e: usize): void {
   const cells = atomic.load<u64>(e, E_CELLS);
   if (cells === 0) return;

@@ -101,7 +101,10 @@ export function mayQueue(o: usize): i32 {
   return roomForWaiter(o);
 }
 
-/** Counts a request for an object with a head, in the uninterruptible section that takes its ticket (R8). */
+/**
+ * Counts a request for an object with a head, in the uninterruptible section that takes its ticket (R8).
+ * @inline
+ */
 export function countWaiter(o: usize): void {
   atomic.add<i64>(o, M_WAITER, M_WORD);
 }
@@ -115,13 +118,17 @@ export function admitted(o: usize, attachment: i32): void {
   if (attachment !== 0 && isMutex(o)) becomeHead(o, attachment);
 }
 
-/** Counts so many cancelled requests, in the uninterruptible section that settles their tickets (R2). */
+/**
+ * Counts so many cancelled requests, in the uninterruptible section that settles their tickets (R2).
+ * @inline
+ */
 export function cancelled(o: usize, requests: i64): void {
   if (isMutex(o)) atomic.sub<i64>(o, requests * M_WAITER, M_WORD);
 }
 
 /**
  * Counts requests of a dead or ending thread, which have so many tickets in all, as cancelled. This too happens in R2.
+ * @inline
  */
 export function cancelledByDeath(o: usize, tickets: i64): void {
   uncountDead(o, tickets);

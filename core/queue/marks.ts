@@ -12,6 +12,7 @@ const LAST: usize = (1 << 14) - ELEMENT_SIZE;
 /**
  * Marks the part of an element that is about to wait on the object. It is inlined into an uninterruptible section. A
  * bit stays set, so threads that wait again and again only read the line.
+ * @inline
  */
 export function mark(s: usize, e: usize): void {
   const bit = 1 << ((e >> PART) as i32);

@@ -81,7 +81,10 @@ export function recover(): bool {
   return true;
 }
 
-/** Records that the spare stands in the queue. */
+/**
+ * Records that the spare stands in the queue.
+ * @inline
+ */
 export function beginParking(): void {
   pendingCall = PARKING;
 }

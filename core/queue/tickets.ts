@@ -75,6 +75,7 @@ import { LIMIT } from './words';
  * Takes n tickets. Returns ADMITTED or ANSWER_CLOSED. Returns QUEUED if the spare element now stands for the tickets in
  * the queue. Returns INTERRUPTED, and takes no ticket, if an earlier call is still pending: then no element could stand
  * for the tickets. After QUEUED and INTERRUPTED enqueue must follow. Calls nothing and never blocks.
+ * @inline
  */
 export function acquire(s: usize, n: i32): i32 {
   if (pendingCall !== NOTHING) return INTERRUPTED;
@@ -96,6 +97,7 @@ export function acquire(s: usize, n: i32): i32 {
 /**
  * Records the request of these tickets in the spare, which then stands in the queue. It is inlined, so that no call
  * lies in R1.
+ * @inline
  */
 export function queueSpare(s: usize, start: i64, width: i64): void {
   const e = spare;
@@ -106,7 +108,10 @@ export function queueSpare(s: usize, start: i64, width: i64): void {
   beginParking();
 }
 
-/** Takes n permits if they are free and no request waits. Returns ADMITTED, REFUSED or ANSWER_CLOSED. Never blocks. */
+/**
+ * Takes n permits if they are free and no request waits. Returns ADMITTED, REFUSED or ANSWER_CLOSED. Never blocks.
+ * @inline
+ */
 export function tryAcquire(s: usize, n: i32): i32 {
   const width = n as i64;
   while (true) {
@@ -167,6 +172,7 @@ export function add(s: usize, n: i32): i32 {
  * Gives n permits back. Returns ADMITTED if nothing is left to do: no request waits, and no more than LIMIT permits are
  * available. Otherwise it returns MORE, or INTERRUPTED if an earlier call is still pending. After MORE and INTERRUPTED
  * finishRelease must follow. Calls nothing and never blocks.
+ * @inline
  */
 export function release(s: usize, n: i32): i32 {
   const width = n as i64;

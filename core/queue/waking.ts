@@ -193,6 +193,7 @@ export function endWait(e: usize, state: i64, next: i64, request: i64): void {
  * that all threads of the process share. So the function first looks whether the thread may sleep: the thread stores
  * this in its element before it compares the state and sleeps, and the caller has changed the state before this look
  * (D5).
+ * @inline
  */
 export function wakeOwner(e: usize, request: i64): void {
   const who = requester(request);
@@ -205,12 +206,14 @@ export function wakeOwner(e: usize, request: i64): void {
  * with this number, whose head is a promise of the thread. A thread that sees the note also sees that grant has been
  * moved, or that the lock is free. The function is always inlined: no death may come between the note and the exchange
  * which says that a head has been woken.
+ * @inline
  */
 export function note(who: i32, number: u32): void {
   const words = threadRecord(who & THREAD_MASK) + T_DUE;
   atomic.or<i32>(words + (((number >> 5) & 7) << 2), 1 << number); // D7 write
 }
 
+/** @inline */
 export function ring(thread: i32): void {
   const bell = threadRecord(thread) + T_DOORBELL;
   atomic.add<i32>(bell, 1); // D7 write

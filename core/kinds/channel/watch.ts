@@ -63,6 +63,7 @@ export function publish(f: usize): i32 {
 /**
  * Admits all who wait for a newer value. A thread whose promise stands in the queue, and that finds the version newer,
  * calls it too. The answers are those of publish.
+ * @inline
  */
 export function tell(m: usize): i32 {
   const waiting = atomic.load<i64>(m, TICKET) - atomic.load<i64>(m, GRANT); // D17 read

@@ -78,6 +78,7 @@ export function isCounter(kind: i32): bool {
 /**
  * Subtracts what cancelled requests of a dead thread wanted: as many tickets as they had. The object may be of any
  * kind.
+ * @inline
  */
 export function uncountDead(s: usize, tickets: i64): void {
   if (isCounter(atomic.load<i32>(s, O_KIND))) atomic.sub<i64>(s, tickets << WAITING_SHIFT, O_COUNTER);
@@ -96,6 +97,7 @@ function afterHanding(word: i64, permits: i64): i64 {
 /**
  * Releases to the queue the permits that an exchange has just taken from the value. Returns their number. If the core
  * must finish the release, the answer is HANDED_MORE more, or HANDED_LATE more if an earlier call is still pending.
+ * @inline
  */
 function handOn(s: usize, handed: i64): i32 {
   if (handed === 0) return 0;

@@ -61,7 +61,10 @@ export function isTurnOver(m: usize, w: i64): bool {
   return (atomic.load<i32>(m, M_TURN) - overtakings(w)) << COUNT_HIGH_BITS <= 0;
 }
 
-/** Called when the thread begins to wait, with the word of the mutex at that time. */
+/**
+ * Called when the thread begins to wait, with the word of the mutex at that time.
+ * @inline
+ */
 export function setBase(w: i64): void {
   base = overtakings(w);
 }

@@ -102,6 +102,7 @@ export function opened(word: i64, count: i64): i64 {
 /**
  * Wakes those who wait for the end of the phase, if the exchange of `word` for `next` has ended the phase. Always
  * inlined: no death may come between the exchange and the notify (R11).
+ * @inline
  */
 export function wake(o: usize, word: i64, next: i64): void {
   if (word & ~next & PHASE_SLEEPERS) atomic.notify(o + PHASE, ALL);
@@ -265,6 +266,7 @@ export function leaveBarrier(attachment: i32): void {
   setHeld(attachment, 0);
 }
 
+/** @inline */
 function setHeld(attachment: i32, held: i64): void {
   atomic.store<i64>(recordOf(attachment), held, E_HELD);
 }

@@ -185,7 +185,10 @@ export function giveUpRead(o: usize, p: usize): void {
   leave(o, p, PLACE_WAITS);
 }
 
-/** Takes a flag off a place. If the place has no other flag, it is free then. Always inlined (R12). */
+/**
+ * Takes a flag off a place. If the place has no other flag, it is free then. Always inlined (R12).
+ * @inline
+ */
 function leave(o: usize, p: usize, flag: i64): void {
   const rest = atomic.load<i64>(p) & ~flag;
   atomic.store<i64>(p, rest & (PLACE_READS | PLACE_WAITS) ? rest : 0); // D14 write, R12 begins
@@ -195,6 +198,7 @@ function leave(o: usize, p: usize, flag: i64): void {
 /**
  * Wakes the writer if it may sleep. Always inlined: no exception may come between the store to the place and the
  * wake-up (R12).
+ * @inline
  */
 function wakeWriter(o: usize): void {
   if (!(atomic.load<i64>(o, O_PHASE) & GATE_DRAINING)) return; // D14 read
