@@ -24,6 +24,7 @@ import {
   O_MAX,
   O_SPIN,
   O_THRESHOLD,
+  P_NEXT,
   P_PEER,
   PAGE_SIZE,
 } from '../border/numbers.js';
@@ -77,8 +78,8 @@ export class Endpoints {
   readonly views: Views;
   readonly sending: Endpoint;
   readonly receiving: Endpoint;
-  /** The guards of this thread that count as senders. They keep their channels from being collected. */
-  readonly senders = new Set<object>();
+  /** The guards of this thread that count as senders, and their channels, which the collector must not take. */
+  readonly senders = new Map<object, object>();
   readonly #object: ReceivingEnd;
   #hasLetGo = false;
 
@@ -114,6 +115,12 @@ export class Endpoints {
     this.receiving = new Endpoint(membership, module, this.#object.shared, f64, release, form.receiving, object);
     this.sending.join(this.receiving);
     this.receiving.join(this.sending);
+  }
+
+  /** Whether the channel is closed or disposed of. */
+  get isClosed(): boolean {
+    const { core, words, at } = this.sending;
+    return core.isDisposed(at) !== 0 || Atomics.load(words, (at + P_NEXT) / 4 + 1) < 0;
   }
 
   /** The thread has released the sending end. It releases the receiving end, unless it still uses a place. */

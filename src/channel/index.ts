@@ -7,13 +7,12 @@
 
 export { SelfDeadlockError } from '../errors.js';
 export type { Case } from './case.js';
-export { Channel } from './channel.js';
-export type { ChannelHandle, ChannelOptions, ChannelStats, EndStats } from './channel-base.js';
+export { type Batches, Channel, type Received } from './channel.js';
+export type { ChannelHandle, ChannelOptions, ChannelStats, EndStats } from './channel-options.js';
 export { ClosedError } from './closed-error.js';
 export type { Codec, From, Into } from './codec.js';
 export { bytes, number, numbers } from './codecs.js';
 export { Message, Place } from './place.js';
-export type { Batches, Received } from './receivers.js';
 export { type Field, type Fields, type RecordOf, record } from './record.js';
 export {
   acquiring,

@@ -2,7 +2,6 @@
 /** A guard that counts as one of the senders of a channel that closes itself. */
 import { P_SENDERS } from '../border/numbers.js';
 import { dispose } from '../held-permits.js';
-import { isClosed } from './channel-base.js';
 import type { Endpoints } from './endpoints.js';
 
 /**
@@ -24,20 +23,18 @@ import type { Endpoints } from './endpoints.js';
  * ```
  */
 export class Sender implements Disposable {
-  readonly #channel: { readonly [isClosed]: boolean };
   readonly #ends: Endpoints;
 
   /** @internal */
-  constructor(channel: { readonly [isClosed]: boolean }, ends: Endpoints) {
-    this.#channel = channel;
+  constructor(channel: object, ends: Endpoints) {
     this.#ends = ends;
     const { module, sending, receiving, senders } = ends;
     if (Atomics.load(receiving.words, (receiving.at + P_SENDERS) / 4) === 0) {
       // The last sender may have left just now.
-      if (channel[isClosed]) throw sending.closedError();
+      if (ends.isClosed) throw sending.closedError();
       throw new TypeError('Channel.sender: the channel was made without senders: make it with { senders: n }');
     }
-    senders.add(this);
+    senders.set(this, channel);
     module.beginSending(sending.attachment);
   }
 
@@ -54,7 +51,7 @@ export class Sender implements Disposable {
     if (!senders.delete(this) || sending.isOver) return;
     sending.expectCut();
     module.leaveSenders(sending.at, sending.attachment);
-    if (this.#channel[isClosed]) receiving.finishClose();
+    if (this.#ends.isClosed) receiving.finishClose();
   }
 
   /** Ends a `using` scope: calls `leave`. */

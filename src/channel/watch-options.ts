@@ -5,7 +5,7 @@ import { checkOptions } from '../errors.js';
 import { budget, PARKING, type ParkingOptions, type Properties, USUAL } from '../options.js';
 import { differing, type Handle } from '../reference.js';
 import { ADAPTIVE } from '../runtime/numbers.js';
-import type { EndStats } from './channel-base.js';
+import type { EndStats } from './channel-options.js';
 import { type Codec, checkBytes, checkCodec, roomFor, roomIn, sizeOfPlace } from './codec.js';
 import type { Form } from './endpoints.js';
 
