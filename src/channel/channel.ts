@@ -52,6 +52,8 @@ const FORM: Form = {
 };
 /** Says that a receiver has met a hole. */
 const NOTHING = Symbol();
+/** @internal */
+export const endsOf = Symbol();
 
 /**
  * A loop over batches whose last batch was not full waits for so many pauses, some 0.4 microseconds, before it looks
@@ -91,7 +93,8 @@ export type Batches<T> = Iterable<T[]> & AsyncIterable<T[]>;
  * ```
  */
 export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implements Iterable<T>, AsyncIterable<T> {
-  readonly #ends: Endpoints;
+  /** @internal The ends are no state of this object, and tests look at them. */
+  readonly [endsOf]: Endpoints;
   readonly #sending: Endpoint;
   readonly #receiving: Endpoint;
   readonly #wire: Wire<T>;
@@ -130,21 +133,21 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
     super(KIND, isNew ? make(KIND, KIND_CHANNEL, properties(KIND, options), options.arena) : options);
     const { address, membership } = this[reference];
     try {
-      this.#ends = endpointsOf(this[reference], FORM, what, (words, m) => {
+      this[endsOf] = endpointsOf(this[reference], FORM, what, (words, m) => {
         words[(m + P_SENDERS) / 4] = (isNew ? options.senders : senders) ?? 0;
       });
       const hash = hashOf(chosen as Codec<never>);
-      const agreed = this.#ends.module.agree(address, hash);
+      const agreed = this[endsOf].module.agree(address, hash);
       if (agreed !== hash) throw otherCodec(what, this[described](), agreed, chosen);
     } catch (error) {
       this[closed]();
       throw error;
     }
-    this.#sending = this.#ends.sending;
-    this.#receiving = this.#ends.receiving;
+    this.#sending = this[endsOf].sending;
+    this.#receiving = this[endsOf].receiving;
     this.#room = roomIn(this.#sending.words.subarray(address / 4));
     this.#places = membership.core.initial(address);
-    this.#wire = wireOf(chosen, this.#ends.views, this.#room, membership);
+    this.#wire = wireOf(chosen, this[endsOf].views, this.#room, membership);
     this.#isNumber = this.#wire.isNumber;
   }
 
@@ -189,7 +192,7 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
   /** As `handle` of every shared object. The channel of a handle lives until a thread disposes of it. */
   override get handle(): ChannelHandle {
     const given = super.handle;
-    this.#ends.keep();
+    this[endsOf].keep();
     return given;
   }
 
@@ -230,7 +233,7 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
   }
 
   get #isClosed(): boolean {
-    return this[isOver] || this.#ends.isClosed;
+    return this[isOver] || this[endsOf].isClosed;
   }
 
   /**
@@ -371,7 +374,7 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
     const answer = end.tryClaim(1);
     if (answer === ANSWER_CLOSED) throw end.closedError();
     const place = isPlace(answer) ? answer : end.wait(1, timeout);
-    return new Place(this, this.#ends, place, this.#room);
+    return new Place(this, this[endsOf], place, this.#room);
   }
 
   /** Returns the sending end, at which the thread may claim. */
@@ -659,7 +662,7 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
     while (true) {
       const place = this.#claim('take', 1) ?? end.wait(1, timeout, left);
       const length = end.lengthOf(place);
-      if (length >= 0) return new Message(this, this.#ends, place, length);
+      if (length >= 0) return new Message(this, this[endsOf], place, length);
       end.pass();
     }
   }
@@ -709,7 +712,7 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
    */
   sender(): Sender {
     if (this.#isClosed) throw this.#sending.closedError();
-    return new Sender(this, this.#ends);
+    return new Sender(this, this[endsOf]);
   }
 
   /**
@@ -720,7 +723,7 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
    */
   close(): void {
     if (this[isOver]) return;
-    const { module } = this.#ends;
+    const { module } = this[endsOf];
     this.#sending.expectCut();
     module.close(this.#sending.at, this.#receiving.at);
     this.#receiving.finishClose();
@@ -821,10 +824,10 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
 
   /** @internal */
   protected override [detach](): void {
-    this.#ends?.closeAlike();
+    this[endsOf]?.closeAlike();
     super[detach]();
     // Other library objects of the thread may go on with the channel.
-    if (this.#ends?.sending.shared.heldBy.size === 0) this.#ends.letGo();
+    if (this[endsOf]?.sending.shared.heldBy.size === 0) this[endsOf].letGo();
   }
 }
 

@@ -126,12 +126,14 @@ interface End {
   readonly record: number;
   /** How many unread messages belong to promises and selects that have not decoded them yet. */
   readonly inTransit: number;
+  claim(n: number): number;
 }
 
-/** Returns the two ends of a channel. */
+/** Returns the two ends of a channel, which are no names of its class. */
 function endsOf(channel: object): End[] {
-  const own = Object.getOwnPropertySymbols(channel).map((key) => Reflect.get(channel, key) as Partial<End> | undefined);
-  return own.filter((one) => typeof one === 'object' && one.inTransit !== undefined) as End[];
+  const own = Object.getOwnPropertySymbols(channel).map((key) => Reflect.get(channel, key));
+  const { sending, receiving } = own.find((one) => one?.sending !== undefined);
+  return [sending, receiving];
 }
 
 /** Returns how many permits the thread holds at each end of a channel, and how many places it has claimed there. */
@@ -280,13 +282,9 @@ it.each([
     const sends = wait.toString().includes('send');
     if (sends) while (c.trySend(x.next++));
     x.promises.push(wait(c).then(x.ignores, x.ignores));
-    // The ends of the channel, which are no names of its class.
-    type Claims = { claim?(n: number): number };
-    const ends = Object.getOwnPropertySymbols(c).map((key) => (c as unknown as Record<symbol, Claims>)[key]);
     let claims = 0;
-    for (const end of ends) {
-      const claim = end?.claim;
-      if (!end || !claim) continue;
+    for (const end of endsOf(c)) {
+      const claim = end.claim;
       end.claim = (n) => {
         const place = claim.call(end, n);
         // Only the time-out ends this, and no code of the library sees that exception.
