@@ -92,14 +92,14 @@ const src = [
     'src/host is what differs between Node and browsers. All else builds on it.',
     '^src/host/',
     '^(src|dist)/',
-    ['^dist/host/', '^src/border/', '^src/real-clock[.]ts$'],
+    ['^dist/host/', '^src/border/', '^src/(anchored|real-clock)[.]ts$'],
   ),
   only(
     'src-runtime',
     'src/runtime is what each thread has of the library, whichever object it uses.',
     '^src/runtime/',
     '^(src|dist)/',
-    ['^(src|dist)/(host|border)/', '^dist/web/host-', '^src/(errors|real-clock)[.]ts$'],
+    ['^(src|dist)/(host|border)/', '^dist/web/host-', '^src/(anchored|errors|real-clock)[.]ts$'],
   ),
   only('src-border', 'What the build knows of the core, for all of src.', '^src/border/', '^(src|dist)/', []),
   forbid(

@@ -157,7 +157,8 @@ export class Arena {
 
   /**
    * Reaps the thread of a worker when the worker ends, in whatever way; see `reap`. You need this call only if the
-   * arena was made with `{ watch: false }`, and for web workers of Bun; otherwise it does no harm. The thread that
+   * arena was made with `{ watch: false }`, and for web workers of Bun; otherwise the library does so by itself, and the
+   * call does no harm. The thread that
    * started the worker calls this before the worker ends. The worker may attach to the arena before or after the call.
    * Never blocks. The calling thread hears of the end of the worker in its event loop, so it must not block while it
    * waits for what the worker holds.

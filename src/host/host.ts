@@ -21,7 +21,10 @@ export interface Registry {
 
 /** A thread of an arena that may be declared dead. */
 export interface Mortal {
-  readonly core: Registry;
+  readonly core: Registry & {
+    /** Returns the address of the doorbell in the record of this thread. */
+    doorbell(): number;
+  };
   readonly memory: WebAssembly.Memory;
   readonly thread: number;
   /** Cuts everything of the library in this thread off from the arena. */
@@ -127,6 +130,11 @@ export interface Host {
    * program carries no code for reports (src/report/).
    */
   nameText?(memory: WebAssembly.Memory, address: number, after: string): string | undefined;
+  /**
+   * From now on, reaps each worker of `worker_threads` that this thread has started, if it is attached to the arena, at
+   * its `exit`, before the program hears of the `exit`. Returns a function that undoes this. Missing in browsers.
+   */
+  reapWorkers?(thread: Mortal): () => void;
   /** Calls a function when a web worker has ended for good. Undefined where the runtime does not tell. */
   whenClosed?(worker: object, run: () => void): void;
   /** Runs a function when the thread ends in an orderly way. Returns a function that undoes this. */

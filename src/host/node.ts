@@ -4,10 +4,13 @@ import { availableParallelism } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import * as timers from 'node:timers';
 import { getEnvironmentData, isMainThread, setEnvironmentData, threadId, type Worker } from 'node:worker_threads';
+import { anchored } from '../anchored.js';
+import { STILL_AWAKE, T_DOORBELL, T_HOST, THREAD_SIZE } from '../border/numbers.js';
 import { isFake, realNow, realTimers } from '../real-clock.js';
-import type { Host, Registry } from './host.js';
+import type { Host, Mortal, Registry } from './host.js';
 import * as keeper from './keeper.js';
 import { BY_IMPORT, BY_MESSAGE } from './to-share.js';
+import { isWatched } from './watched.js';
 
 // These functions are taken at load: a test that replaces timers must not keep promises from settling. A test may have
 // replaced them before, also in the modules of Node.
@@ -22,7 +25,8 @@ const LAST = Symbol.for('taketurns:exit');
 const isUnknown = isMainThread && 'WorkerGlobalScope' in globalThis;
 
 /** Deno reports the `exit` of a thread at once, and lets the thread run on for seconds. */
-const isNode = !('Deno' in globalThis || 'Bun' in globalThis);
+const isDeno = 'Deno' in globalThis;
+const isNode = !(isDeno || 'Bun' in globalThis);
 
 let timer: NodeJS.Timeout | undefined;
 let reasons = 0;
@@ -113,6 +117,46 @@ function reapNamed(core: Registry, name: number, left: number, isProof: boolean)
   if (left > 0) setTimeout(() => reapNamed(core, name, left - LOOK, isProof), LOOK);
 }
 
+/**
+ * Reaps the thread of this name, a worker that has ended. The thread that notices deaths may not have heard of this
+ * one yet, or may be in the middle of its reap. But the program is about to hear of the end, and whatever it then asks of
+ * any object must not count the worker. So this thread reaps the worker itself, or waits for the other reaper.
+ */
+function reapEnded({ core, memory, thread: me }: Mortal, name: number): void {
+  /** For how many milliseconds this thread waits for another reaper. */
+  const PATIENCE = 100;
+  // Where nobody notices deaths, the program decides.
+  if (!isWatched(memory)) return;
+  const words = new Int32Array(memory.buffer);
+  for (let i = core.mostThreads(); i > 0; i--) {
+    const named = (core.doorbell() - T_DOORBELL + (i - me) * THREAD_SIZE + T_HOST) / 4;
+    if (Atomics.load(words, named) !== name) continue;
+    const life = core.lifeIfAlive(i);
+    // In Deno only a worker that sleeps has certainly ended.
+    if (life !== 0 && core.reap(i, life, Number(isDeno)) === STILL_AWAKE) continue;
+    for (let left = PATIENCE; left > 0 && Atomics.wait(words, named, name, 1) !== 'not-equal'; left--)
+      // If the other reaper has died, this thread takes its place.
+      core.reap(0, 0, 0);
+  }
+}
+
+/**
+ * The parts of this thread in arenas, in which it reaps its workers. The first copy of the library listens for all
+ * copies, and does so at load: a worker that starts before this thread attaches to an arena may get a handle later.
+ */
+const parts = anchored(getEnvironmentData, 'parts', () => {
+  const parts = new Set<Mortal>();
+  // Node tells of a new worker after the code that has made it, which may have given it listeners. This listener comes
+  // before them.
+  process.on('worker', (worker: Worker) => {
+    const name = worker.threadId + 1;
+    worker.prependListener('exit', () => {
+      for (const part of parts) reapEnded(part, name);
+    });
+  });
+  return parts;
+});
+
 export const host: Host = {
   clock: {
     now: realNow(performance, timers.setTimeout),
@@ -168,6 +212,10 @@ export const host: Host = {
     const isProof = this.grace === 0 || !this.deaths?.isWatched(memory);
     once.call(worker, 'exit', () => reapNamed(core, threadId + 1, this.grace, isProof));
     return true;
+  },
+  reapWorkers(part) {
+    parts.add(part);
+    return () => parts.delete(part);
   },
   onExit(run) {
     if (!listens) listen();

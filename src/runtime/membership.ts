@@ -191,6 +191,7 @@ export class Membership {
   readonly #spare: (() => void)[] = [];
   readonly #line: Line | undefined;
   readonly #ignoreExit: () => void;
+  readonly #ignoreWorkers: (() => void) | undefined;
   /**
    * What the thread knows of each object, by address. After an object has been let go, its key stays until `tidy` finds
    * the key. If each key were deleted at once, the map would become slow: the next object often gets the same address,
@@ -234,6 +235,7 @@ export class Membership {
       this.share();
     }
     this.#ignoreExit = host.onExit(() => this.#end());
+    this.#ignoreWorkers = host.reapWorkers?.(this);
   }
 
   /**
@@ -413,6 +415,7 @@ export class Membership {
   /** The thread leaves the arena, as if it had ended. It may attach again. */
   dispose(): void {
     this.#ignoreExit();
+    this.#ignoreWorkers?.();
     memberships.delete(this.id);
     this.doorbell.close();
     this.#end(new DisposedError('the arena has been disposed of'));
