@@ -18,7 +18,7 @@ import {
   TIMED_OUT,
 } from './border/numbers.js';
 import { CancelledError, noRoom } from './errors.js';
-import { type HeldPermits, NO_PERMITS, PermitsGuard, told } from './held-permits.js';
+import { giveBack, type HeldPermits, NO_PERMITS, PermitsGuard, told } from './held-permits.js';
 import { limited } from './limiting.js';
 import { checkWaitOptions, isOptions, type WaitOptions } from './options.js';
 import { tellOwnerDied } from './owner-deaths.js';
@@ -26,25 +26,28 @@ import { find, type Handle, make, open, Reference } from './reference.js';
 import { runHolding } from './running.js';
 import { timedOut } from './runtime/cancellation.js';
 import { timestamp } from './runtime/clock.js';
+import { balanceOf } from './runtime/membership.js';
 import { CHECK_OWNER_DEATHS } from './runtime/numbers.js';
 import { countdown, forEver, type Parked, parkUntilDue } from './runtime/parking.js';
 import { DONE, granting, newPromise, type Promises, resolveOfNew, type Watched } from './runtime/promises.js';
 import { checkWaitAsync, isNative } from './runtime/wait-async.js';
 import { acquireOf, releaseOf, type Waited } from './semaphore-calls.js';
 import {
+  available,
   checkPermits,
   KIND,
   notServed,
   permitsOf,
   refused,
-  release,
-  SemaphoreCounts,
   usualAfter,
   wanted,
-} from './semaphore-counts.js';
+} from './semaphore-errors.js';
 import { properties, type SemaphoreOptions } from './semaphore-options.js';
-import { back, disposedError, forget, reference } from './shared-object.js';
+import { back, close, disposedError, forget, isOver, named, reference, SharedObject } from './shared-object.js';
+import { type SemaphoreStats, semaphoreStats } from './stats.js';
 
+/** @internal */
+export const release = Symbol();
 /** @internal For a select. */
 export const acquireNow = Symbol();
 
@@ -77,7 +80,7 @@ export type SemaphoreHandle = Handle<'Semaphore'>;
  * await pool.runExclusive(async () => {}); // where the thread may not block
  * ```
  */
-export class Semaphore extends SemaphoreCounts {
+export class Semaphore extends SharedObject<typeof KIND> {
   readonly #core = this[reference].membership.core;
   readonly #pollTime = this[reference].membership.pollTime;
   readonly #shared = this[reference].shared;
@@ -116,7 +119,6 @@ export class Semaphore extends SemaphoreCounts {
   constructor(permits: number, options: SemaphoreOptions = {}) {
     super(
       KIND,
-      // Written out: `given` would make the package larger.
       options instanceof Reference ? options : make(KIND, KIND_SEMAPHORE, properties(permits, options), options.arena),
     );
     // If a semaphore begins without permits, releases make its permits.
@@ -150,6 +152,36 @@ export class Semaphore extends SemaphoreCounts {
   static open(name: string, permits?: number, options: SemaphoreOptions = {}): Semaphore {
     const asked = properties(permits === undefined ? 1 : permits, options);
     return attached(open(KIND, KIND_SEMAPHORE, name, permits === undefined ? undefined : asked, options.arena));
+  }
+
+  /** The greatest number of available permits. */
+  get max(): number {
+    return this.#max;
+  }
+
+  /** The number of permits that `tryAcquire` could take now. It is racy, and meant for diagnostics. */
+  get available(): number {
+    return this[available];
+  }
+
+  /** @internal */
+  get [available](): number {
+    const { away } = this.#shared;
+    if (!away || this[isOver]) return this.#core.available(this.#at);
+    return balanceOf(away);
+  }
+
+  /**
+   * The number of queued requests, blocked threads and promises alike. It looks at every waiter of the arena and is
+   * racy, so it is meant for diagnostics.
+   */
+  get waiting(): number {
+    return this.#core.waiting(this.#at);
+  }
+
+  /** Whether the permits of each thread are recorded; see `SemaphoreOptions.robust`. */
+  get robust(): boolean {
+    return this.#shared.countedBy !== 0;
   }
 
   /**
@@ -310,6 +342,28 @@ export class Semaphore extends SemaphoreCounts {
   }
 
   /**
+   * Makes more permits, such as for a pool that grows, and wakes each waiter whose turn has come. Unlike permits that
+   * are released, these permits do not count as given back. So any thread may add permits to a robust semaphore.
+   * `inspect().added` shows them. Never blocks. On a disposed semaphore it does nothing.
+   * @param permits 1 (the default) to `max`.
+   * @throws {RangeError | TypeError} for a bad number.
+   * @throws {RangeError} if more than `max` would be available. Then nothing has changed. So the `max` of a pool that
+   * grows must be the largest number of permits that the pool may ever have.
+   * @example pool.add(2);
+   */
+  add(permits = 1): void {
+    checkPermits('add', permits, this.#max);
+    this[back]();
+    const core = this.#core;
+    this.#shared.promises.planRest();
+    let answer: number = core.exceeds(this.#at, permits) ? ANSWER_OVER_MAX : core.add(this.#at, permits);
+    // The call gives none of this thread's permits back, so the core is told of no attachment.
+    if (answer > 0) answer = core.finishRelease(this.#at, permits, answer, 0, 0);
+    if (answer === ANSWER_OVER_MAX) throw refused(this, 'add', answer, permits);
+    this.#shared.promises.settle();
+  }
+
+  /**
    * Takes permits without blocking the thread: the promise is fulfilled when it is their turn. The process stays alive
    * until then. The promise stands in one queue with blocked threads.
    * @param permits 1 (the default) to `max`; see `acquire` for more than there are. The options may stand in its place.
@@ -403,6 +457,12 @@ export class Semaphore extends SemaphoreCounts {
       const answer = this.#releaseOne(this.#at);
       if (answer !== 0) this.#finishRelease(answer, 1);
     }
+  }
+
+  /** @internal */
+  [giveBack](permits: number): void {
+    this[release](permits);
+    this.#shared.grants -= permits;
   }
 
   #releaseMany(permits: number): void {
@@ -521,10 +581,33 @@ export class Semaphore extends SemaphoreCounts {
     return get;
   }
 
+  /**
+   * Describes the semaphore by a plain object. It looks at every waiter of the arena and is racy, so it is meant for
+   * diagnostics. Never blocks.
+   * @throws {DisposedError} if it has been disposed of.
+   * @example console.log(pool.inspect().waiters);
+   */
+  inspect(): SemaphoreStats {
+    if (this[isOver]) throw this[disposedError]();
+    this[back]();
+    return semaphoreStats(this.#core, this.#at);
+  }
+
+  /**
+   * Returns, for example, `Semaphore("pool", 2 available, 0 waiting)`. It looks at every waiter of the arena and is
+   * racy, so it is meant for diagnostics. Never blocks, throws nothing.
+   */
+  override toString(): string {
+    return `Semaphore(${this[named](', ')}${this[isOver] ? 'disposed' : `${this[available]} available, ${this.#core.waiting(this.#at)} waiting`})`;
+  }
+
+  /** @internal */
+  protected override [close](): void {
+    this.#core.dispose(this.#at);
+  }
+
   /** @internal */
   protected override [forget](address = CLOSED_OBJECT): void {
-    // An exception of node:vm can only come at the beginning of a call. If it comes here, `back` does all of it again.
-    super[forget](address);
     this.#at = address;
   }
 

@@ -1,0 +1,96 @@
+/** What a semaphore says: the checks of permits, the texts of its errors, and a warning. */
+import { host } from '#host';
+import {
+  ANSWER_FULL,
+  type ANSWER_NOT_HELD,
+  ANSWER_OVER_MAX,
+  type LEAVE,
+  LIMIT,
+  type TIMED_OUT,
+} from './border/numbers.js';
+import { checkInteger, described, noRoom } from './errors.js';
+import type { WaitOptions } from './options.js';
+import { notAdmitted } from './runtime/cancellation.js';
+import { back, isOver, reference, type SharedObject } from './shared-object.js';
+
+export const KIND = 'Semaphore';
+
+/** @internal */
+export const available = Symbol();
+
+/** A semaphore, as its texts see it. */
+type Told = SharedObject<typeof KIND> & { readonly [available]: number };
+
+/** Throws a RangeError or TypeError unless so many permits may be asked for. */
+export function checkPermits(method: string, permits: number, max: number): void {
+  checkInteger(`Semaphore.${method}: permits`, permits, 1, max, ' (its max)');
+}
+
+/** Returns the number of permits that a request asks for, once its arguments have been checked. */
+export function permitsOf(permits: number | WaitOptions): number {
+  return typeof permits === 'number' ? permits : 1;
+}
+
+/**
+ * Warns of a request for more permits than the semaphore has in all, because the request is likely to wait for ever.
+ * Returns the number of permits up to which a later request needs no call of this function. `usual` is the number that
+ * the last call returned.
+ */
+export function usualAfter(semaphore: Told, method: string, permits: number, usual: number): number {
+  if (permits <= semaphore[available] || semaphore[isOver]) return usual;
+  semaphore[back]();
+  const { address, membership } = semaphore[reference];
+  const { core } = membership;
+  // The number of permits may have been changed since, also by another thread.
+  const made = core.initial(address) + core.added(address);
+  if (permits <= made) return made;
+  host.warn(
+    `Semaphore.${method}: a request for ${permits} permits waits, but the semaphore has ${made}. It and ` +
+      `all behind it wait until more are released than taken`,
+  );
+  return LIMIT;
+}
+
+/** Says, for a TimeoutError, what a request waited for that has left the queue. */
+export function wanted(semaphore: Told, permits: number): string {
+  // If the arena has had more waiters at a time, the error does not count the waiters: thousands may be thrown at once.
+  const MANY = 1024;
+  const { address, membership } = semaphore[reference];
+  const { core } = membership;
+  const waiting = core.usedElements() > MANY ? '' : `, ${core.waiting(address)} waiting`;
+  return `${counted(permits)} of ${semaphore[described]()} (${semaphore[available]} available${waiting})`;
+}
+
+function counted(permits: number): string {
+  return `${permits} permit${permits === 1 ? '' : 's'}`;
+}
+
+/** The error of a request that has left the queue, or has found no room in it. */
+export function notServed(
+  semaphore: Told,
+  answer: ANSWER_FULL | TIMED_OUT | LEAVE,
+  permits: number,
+  timeout: number,
+): Error {
+  if (answer === ANSWER_FULL) return noRoom(semaphore[reference].membership.core);
+  return notAdmitted(answer, () => wanted(semaphore, permits), timeout);
+}
+
+/** The error of a release that the core has refused with this answer. */
+export function refused(
+  semaphore: Told,
+  method: string,
+  answer: ANSWER_OVER_MAX | ANSWER_NOT_HELD,
+  permits: number,
+): RangeError {
+  const { address, membership, shared } = semaphore[reference];
+  return new RangeError(
+    `Semaphore.${method}: ${
+      answer === ANSWER_OVER_MAX
+        ? `${permits} more would make more than ${membership.core.maxOf(address)} (its max) available of ${semaphore[described]()}; ` +
+          `${semaphore[available]} are: ${method === 'add' ? 'make it with a greater max' : 'give back as many as were taken'}`
+        : `this thread holds ${counted(membership.core.held(shared.attachment))} of ${semaphore[described]()}, which is ` +
+          `robust, got ${permits}: the thread that takes permits gives them back`
+    }`,
+  );
+}
