@@ -4,6 +4,7 @@
  *
  *     index.js, cli/cli.js, heartbeat-thread.js ──► space.js - - ► local/index.js          without a server
  *                                                            - - ► drivers/recognise.js, turn-source.js
+ *     cli/guardian.js ──► cli/tree.js, which cli/cli.js imports too
  *     heartbeat.js                                                      - - ► : loaded when it is needed
  *
  * index.cjs is the package in one file of CommonJS. `require` gets this file where it cannot load modules: in Node
@@ -27,7 +28,16 @@ async function write(input, output) {
 await write('index.js', { file: 'index.cjs', format: 'cjs', strict: true, codeSplitting: false });
 
 const ENTRIES = [
-  ...['index', 'local/index', 'drivers/recognise', 'turn-source', 'cli/cli', 'heartbeat', 'heartbeat-thread'],
+  ...[
+    'index',
+    'local/index',
+    'drivers/recognise',
+    'turn-source',
+    'cli/cli',
+    'cli/guardian',
+    'heartbeat',
+    'heartbeat-thread',
+  ],
 ];
 await write(Object.fromEntries(ENTRIES.map((name) => [name, `${name}.js`])), {
   dir: 'bundled',
@@ -37,6 +47,7 @@ await write(Object.fromEntries(ENTRIES.map((name) => [name, `${name}.js`])), {
   chunkFileNames: '[name].js',
   codeSplitting: {
     groups: [
+      { name: 'cli/tree', test: /dist[\\/]cli[\\/]tree/ },
       { name: 'space', test: /dist[\\/](?!(cli|local)[\\/]|index|heartbeat|turn-source|drivers[\\/](?!driver|link))/ },
     ],
   },

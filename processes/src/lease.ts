@@ -12,10 +12,10 @@ import type { Surroundings } from './surroundings.js';
 import type { Sign } from './wire.js';
 
 /** After this part of a lease without an answered beat, the session gives up all that it holds. */
-const LOST_AFTER = 0.7;
+export const LOST_AFTER = 0.7;
 
 /** A session is dead when it was silent for this part of a lease, by the clock of the process that watches it. */
-const DEAD_AFTER = 0.75;
+export const DEAD_AFTER = 0.75;
 
 export class Lease {
   readonly #around: Surroundings;
@@ -43,6 +43,7 @@ export class Lease {
     this.isRunning = true;
     if (this.#around.driver.knowsDeaths) return;
     this.deadline = sentAt + LOST_AFTER * this.#around.lease;
+    this.#around.renewed(this.deadline - this.#around.clock.now());
     this.#wait();
   }
 

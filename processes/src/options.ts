@@ -87,6 +87,9 @@ export function ownLabel(): string {
 
 const OPTIONS_OF_LOCAL = ['space', 'turn', 'label', 'connectTimeout', 'directory'];
 
+/** @internal In milliseconds. */
+export const DEFAULT_LEASE = 10_000;
+
 /** Without a server, a session sends a sign of life every quarter of this time, and ends when it is idle for so long. */
 const LEASE_OF_LOCAL = 3_600_000;
 
@@ -113,7 +116,7 @@ export function checkSpaceOptions(options: SpaceOptions): Checked {
 }
 
 /** `Space.local` has another lease than the options say. */
-function check(what: string, options: SpaceOptions, { lease = 10_000 }: { lease?: number } = options): Checked {
+function check(what: string, options: SpaceOptions, { lease = DEFAULT_LEASE }: { lease?: number } = options): Checked {
   const { space = 'default', partitions = 1, turn = 5, connectTimeout = 5000 } = options;
   const { label, durability, heartbeat, clock = realClock } = options;
   checkName(`${what}: space`, space, 64);

@@ -53,6 +53,9 @@ const IDLE = 10;
 /** @internal The method of a space that returns the socket which shows that this process lives. */
 export const proofOfLife: unique symbol = Symbol('proof of life');
 
+/** @internal The method of a space that tells how long its leases last: now, and whenever one is renewed. */
+export const tellRenewals: unique symbol = Symbol('tell renewals');
+
 const closed = (): DisposedError => new DisposedError('the space has been closed');
 
 /**
@@ -104,6 +107,7 @@ export class Space implements AsyncDisposable {
       unanswered: () => this.#unanswered(),
       running: 0,
       drained: () => {},
+      renewed: () => {},
       lastWords: () => (this.#trouble ? `: ${this.#trouble.message}` : ''),
       emit: (event, ...args) => this.#listeners.emit(event, ...args),
       stamp: () => (this.#listeners.has('metric') ? options.clock.now() : 0),
@@ -486,6 +490,17 @@ export class Space implements AsyncDisposable {
    */
   [proofOfLife](): number | undefined {
     return this.#driver.proofOfLife?.();
+  }
+
+  /**
+   * @internal
+   * Calls `told` with how many milliseconds are left of the lease of this process: now, and whenever it is renewed. Of
+   * several partitions, it tells of the one that is renewed.
+   */
+  [tellRenewals](told: (left: number) => void): void {
+    const { clock } = this.#options;
+    for (const { lease } of this.#sessions.values()) if (lease.isRunning) told(lease.deadline - clock.now());
+    this.#around.renewed = told;
   }
 
   /** @internal */

@@ -1,75 +1,18 @@
 /** The program `taketurns-processes`, as a shell runs it: commands that take turns, and are killed. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { type Given, read, UsageError } from '../src/cli/arguments.js';
 import { BUSY, run } from '../src/cli/run.js';
 import { objects, revoke, show } from '../src/cli/show.js';
 import { type ObjectEntry, Space } from '../src/space.js';
+import { CLI, cli, type Ended, jobs, start, startWith, waitingFor } from './commands.js';
 import { WHOLE } from './each-server.js';
 import { folder } from './local-processes.js';
-import { onServers, sleep, until } from './setting.js';
-
-const CLI = fileURLToPath(new URL('../bin/taketurns-processes.js', import.meta.url));
-
-interface Ended {
-  readonly status: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-interface Running {
-  readonly child: ChildProcess;
-  readonly ended: Promise<Ended>;
-}
-
-const start = (...line: readonly string[]): Running => startWith([], line);
-
-/** flags: of Node. */
-function startWith(flags: readonly string[], line: readonly string[]): Running {
-  const child = spawn(process.execPath, [...flags, CLI, ...line], { stdio: ['ignore', 'pipe', 'pipe'] });
-  onTestFinished(() => {
-    child.kill('SIGKILL');
-  });
-  const texts = { stdout: '', stderr: '' };
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name].setEncoding('utf8').on('data', (text: string) => {
-      texts[name] += text;
-    });
-  }
-  return { child, ended: once(child, 'close').then(([status]) => ({ status, ...texts })) };
-}
-
-const cli = (...line: readonly string[]): Promise<Ended> => start(...line).ended;
-
-/** A folder, and how to start a command with the name `job` in it. */
-function jobs() {
-  const directory = folder();
-  const runs = ['run', '--name', 'job', '--directory', directory];
-  const run = (...line: readonly string[]): Running => start(...runs, ...line);
-  /** A script that makes the file `NAME.began`, waits for the file `NAME.end`, and then exits with a status. */
-  const script = (name: string, status = 0): string =>
-    `echo >> ${at(`${name}.began`)}; while [ ! -e ${at(`${name}.end`)} ]; do sleep 0.02; done; exit ${status}`;
-  /** Starts this script. */
-  const job = (name: string, status = 0, ...options: readonly string[]): Running =>
-    run(...options, '--', 'sh', '-c', script(name, status));
-  const at = (file: string): string => join(directory, file);
-  const hasBegun = (name: string): boolean => existsSync(at(`${name}.began`));
-  const end = (name: string): void => writeFileSync(at(`${name}.end`), '');
-  const looker = async (): Promise<Space> => {
-    const space = await Space.local({ directory });
-    onTestFinished(() => space.close());
-    return space;
-  };
-  return { directory, at, runs, run, script, job, hasBegun, end, looker };
-}
-
-const waitingFor = async (space: Space): Promise<number | undefined> =>
-  (await (await space.mutex('job')).inspect())?.waiting;
+import { onServers, until } from './setting.js';
 
 test('the status of the command is passed through', async () => {
   const { run } = jobs();
@@ -220,7 +163,7 @@ test('a revoked turn ends its command', async () => {
   await until(() => hasBegun('holder'));
   const at = ['--directory', directory];
   const shown = await cli('show', ...at);
-  expect(shown.stdout).toMatch(/^job {2}mutex {2}held\n {2}holds +\d+\.\d s {2}token \d+ {2}sh \(pid \d+\)\n$/);
+  expect(shown.stdout).toMatch(/^job {2}mutex {2}held\n {2}holds +\d+\.\d s {2}token \d+ {2}sh \(pid \d+ on \S+\)\n$/);
   const token = /token (\d+)/.exec(shown.stdout)?.[1] as string;
   expect(await cli('revoke', ...at, 'job', '12')).toEqual({
     ...{ status: 1, stdout: '' },
@@ -285,7 +228,7 @@ test('show tells who holds and waits, and objects tells all', async () => {
     expect.stringMatching(/^ {2}holds to read +S {2}T {2}pid \d+ on /),
     'job  mutex  held, 1 wait',
     expect.stringMatching(/^ {2}holds +S {2}T {2}the first$/),
-    expect.stringMatching(/^ {2}waits +S {2}T {2}sh \(pid \d+\)$/),
+    expect.stringMatching(/^ {2}waits +S {2}T {2}sh \(pid \d+ on \S+\)$/),
     '',
   ]);
   expect((await cli('show', ...at, 'idle', 'none')).stdout).toBe('idle  mutex  free\nnone  is not known\n');
@@ -337,29 +280,80 @@ test('a command learns of a death that concerns its own turn alone', () => {
   expect(shell(line, folder(), { env }).stdout).toBe('<>\n');
 });
 
-test.runIf(spawnSync('script', ['--version']).status === 0)(
-  'Ctrl-C reaches the command once, also if input and output are redirected',
+/**
+ * A command that writes down the signals that it gets, and how to send some of them: each is written down once, before
+ * the next one. A second delivery would come before the marker, which is sent after the first one was written down.
+ */
+function listener(at: (file: string) => string) {
+  const names = ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const;
+  writeFileSync(
+    at('listener.cjs'),
+    `const { appendFileSync, writeFileSync } = require('node:fs');
+    for (const name of ${JSON.stringify(names)}) {
+      process.on(name, () => appendFileSync(${JSON.stringify(at('signals'))}, name + ' '));
+    }
+    setInterval(() => {}, 1000);
+    writeFileSync(${JSON.stringify(at('ppid.new'))}, String(process.ppid));
+    require('node:fs').renameSync(${JSON.stringify(at('ppid.new'))}, ${JSON.stringify(at('ppid'))});`,
+  );
+  const signals = (): string => (existsSync(at('signals')) ? readFileSync(at('signals'), 'utf8') : '');
+  return {
+    names,
+    command: [process.execPath, at('listener.cjs')],
+    /** The process that runs the command. */
+    async began(): Promise<number> {
+      await until(() => existsSync(at('ppid')));
+      return Number(readFileSync(at('ppid'), 'utf8'));
+    },
+    async sends(name: NodeJS.Signals, send: () => void, pid: number): Promise<void> {
+      const before = signals();
+      const marker = name === 'SIGUSR1' ? 'SIGUSR2' : 'SIGUSR1';
+      send();
+      await until(() => signals().startsWith(`${before}${name} `));
+      process.kill(pid, marker);
+      await until(() => signals().endsWith(`${marker} `));
+      expect(signals()).toBe(`${before}${name} ${marker} `);
+    },
+  };
+}
+
+test('a signal to the program, and one to its process group, reach the command once', async () => {
+  const { runs, at } = jobs();
+  const { names, command, began, sends } = listener(at);
+  const child = spawn(process.execPath, [CLI, ...runs, '--', ...command], { detached: true, stdio: 'ignore' });
+  const pid = child.pid as number;
+  onTestFinished(() => {
+    process.kill(-pid, 'SIGKILL');
+  });
+  expect(await began()).toBe(pid);
+  for (const name of [...names, ...names]) {
+    await sends(name, () => process.kill(pid, name), pid);
+    await sends(name, () => process.kill(-pid, name), pid);
+  }
+});
+
+/** Runs a line of the shell in a terminal of its own, where there is the program `script` of util-linux. */
+const HAS_TERMINAL = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux');
+
+test.runIf(HAS_TERMINAL)(
+  'Ctrl-C and a signal to the program reach the command once, also if input and output are redirected (needs `script`)',
   async () => {
-    const { directory, at, hasBegun, end } = jobs();
-    // It starts no process, which would hold up the trap.
-    const trap = `trap 'echo INT >> ${at('signals')}' INT; echo >> ${at('trap.began')}`;
-    writeFileSync(at('job.sh'), `${trap}\nwhile [ ! -e ${at('trap.end')} ]; do :; done\n`);
-    const run = `${process.execPath} ${CLI} run --name job --directory ${directory} -- sh ${at('job.sh')}`;
-    const terminal = spawn('script', ['-qec', `${run} < /dev/null > /dev/null 2>&1`, '/dev/null'], {
+    const { runs, at } = jobs();
+    const { command, began, sends } = listener(at);
+    const run = [process.execPath, CLI, ...runs, '--', ...command].map((word) => `'${word}'`).join(' ');
+    const terminal = spawn('script', ['-qec', `exec ${run} < /dev/null > /dev/null 2>&1`, '/dev/null'], {
       stdio: ['pipe', 'ignore', 'inherit'],
     });
+    const pid = await began();
     onTestFinished(() => {
+      process.kill(pid, 'SIGKILL');
       terminal.kill('SIGKILL');
     });
-    await until(() => hasBegun('trap'));
-    const ended = once(terminal, 'exit');
-    terminal.stdin?.write('\x03');
-    await until(() => existsSync(at('signals')));
-    // The program has heard of Ctrl-C as well, and would have sent a second signal by now.
-    await sleep(300);
-    end('trap');
-    await ended;
-    expect(readFileSync(at('signals'), 'utf8')).toBe('INT\n');
+    for (let round = 0; round < 3; round++) {
+      await sends('SIGINT', () => process.kill(pid, 'SIGINT'), pid);
+      await sends('SIGINT', () => terminal.stdin?.write('\x03'), pid);
+      await sends('SIGQUIT', () => terminal.stdin?.write('\x1c'), pid);
+    }
   },
 );
 

@@ -22,6 +22,7 @@ const SPACE = {
   space: { value: 'NAME', text: 'the name of the space; "default" by default' },
   directory: { value: 'PATH', text: 'the folder of the spaces, instead of the usual one' },
   url: { value: 'URL', text: 'a server of Redis or Valkey, such as redis://localhost, instead of this machine' },
+  lease: { value: 'SECONDS', text: 'with --url: the lease of the space, if it is not 10 seconds' },
 } as const;
 
 const JSON_LINES = { json: { text: 'of show and objects: a line of JSON for each object' } } as const;
@@ -143,7 +144,8 @@ export function help(): string {
   lines.push(
     '',
     'Exit status of run: that of the command, or 128 and the number of the signal that has ended it; 75 if it was not',
-    'free (--try) or not in time (--timeout); 70 if the turn was taken away or lost; 126 or 127 if the command cannot be',
+    'free (--try) or not in time (--timeout); 70 if the turn was taken away or lost, and then all processes of the',
+    'command are ended: by SIGTERM, and a moment later by SIGKILL; 126 or 127 if the command cannot be',
     'run or is not found. Of all commands: 64 if the command line is wrong; 69 if the space cannot be used; 74 if the',
     'output cannot be written; 141 if its reader has gone; 1 if there is no such holder. The command finds the fencing',
     'token of its turn in TAKETURNS_TOKEN.',

@@ -3,10 +3,11 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Mutex } from '../mutex.js';
+import { DEFAULT_LEASE } from '../options.js';
 import type { RwLock } from '../rw-lock.js';
 import type { Semaphore } from '../semaphore.js';
 import { type ObjectEntry, Space } from '../space.js';
-import { type Given, UsageError } from './arguments.js';
+import { type Given, numberOf, UsageError } from './arguments.js';
 
 /** A client of the user's library for `--url`, and what ends it. */
 interface Client {
@@ -46,9 +47,25 @@ async function maker(): Promise<Make> {
   throw new UsageError('--url needs a client library: npm install ioredis (or iovalkey, or redis)');
 }
 
+/** The lease of the space in milliseconds; undefined without a server, where a turn has none. */
+export function leaseOf(given: Given): number | undefined {
+  const { command, values } = given;
+  const seconds = numberOf(
+    given,
+    'lease',
+    'a number of seconds from 0.5 to 3600',
+    (value) => value >= 0.5 && value <= 3600,
+  );
+  if (values.url !== undefined) return seconds === undefined ? DEFAULT_LEASE : Math.round(seconds * 1000);
+  if (seconds === undefined) return undefined;
+  throw new UsageError(`${command}: --lease is for a server, so it needs --url`);
+}
+
 /** Joins the space. label: names this process. */
-export async function joinSpace({ command, values }: Given, label?: string): Promise<Space> {
+export async function joinSpace(given: Given, label?: string): Promise<Space> {
+  const { command, values } = given;
   const { space, directory, url } = values;
+  const lease = leaseOf(given);
   const options = { ...(space === undefined ? {} : { space }), ...(label === undefined ? {} : { label }) };
   if (url === undefined) return Space.local(directory === undefined ? options : { ...options, directory });
   if (directory !== undefined)
@@ -58,7 +75,7 @@ export async function joinSpace({ command, values }: Given, label?: string): Pro
     throw new UsageError(`${command}: --url must begin with redis:// or rediss://, got ${JSON.stringify(url)}`);
   const client = (await maker())(url.replace(/^valkey/, 'redis'));
   client.on('error', () => {});
-  const joined = await Space.connect(client, options);
+  const joined = await Space.connect(client, { ...options, lease: lease as number });
   return joined.on('trouble', ({ message }) => console.error(`taketurns-processes: ${message}`));
 }
 

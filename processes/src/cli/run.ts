@@ -2,23 +2,25 @@
  * Runs a command when its turn comes.
  *
  *     waiting --> held --> the command runs --> given back, exit with its status
- *        |                    | the turn is lost: the command gets SIGTERM, exit 70
+ *        |                    | the turn is lost: the command is ended (guard.ts), exit 70
  *        +-- 75: --try, --timeout
  *
- * The command inherits the socket by which the broker sees that this process lives (local/driver.ts). So if this
- * process is killed, the turn lasts until the command has ended too, as with flock(1), unless the command closes the
- * socket, as sudo does. With a server there is a lease.
+ * This program may be killed while its command runs. Without a server, the turn then lasts until the command has ended
+ * too, as with flock(1): the command inherits the socket by which the broker sees that this process lives
+ * (local/driver.ts), unless it closes the socket, as sudo does. With a server the turn ends with the lease, and a
+ * guardian ends the command before (guardian.ts).
  */
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { constants } from 'node:os';
+import { constants, hostname } from 'node:os';
 import { TimeoutError } from '../errors.js';
 import type { HeldLock, HeldPermits } from '../hold.js';
 import { Mutex } from '../mutex.js';
 import type { Semaphore } from '../semaphore.js';
-import { proofOfLife, type Space } from '../space.js';
+import { proofOfLife, type Space, tellRenewals } from '../space.js';
 import { type Given, numberOf, UsageError } from './arguments.js';
-import { find, joinSpace, openAs } from './join.js';
+import { Guard } from './guard.js';
+import { find, joinSpace, leaseOf, openAs } from './join.js';
+import { relay } from './relay.js';
 
 export const BUSY = 75;
 const LOST = 70;
@@ -31,26 +33,6 @@ const MOST_PERMITS = 2 ** 31 - 1;
 
 /** Shells let scripts use the descriptors below this number as they like. */
 const FREE_FOR_SCRIPTS = 10;
-
-/** The signals that go on to the command. */
-const SIGNALS = ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const;
-/** The signals that a terminal sends to the command itself. */
-const OF_TERMINALS: readonly string[] = ['SIGINT', 'SIGQUIT'];
-
-/**
- * Whether Ctrl-C reaches this process, and so the command, which is in the same process group. Its input and output may
- * be redirected meanwhile. Linux tells the process group of a process and that in the foreground of its terminal.
- */
-function isInForeground(): boolean {
-  try {
-    const [, , group, , , foreground] = readFileSync('/proc/self/stat', 'utf8')
-      .replace(/^.*\) /s, '')
-      .split(' ');
-    return group === foreground;
-  } catch {
-    return process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
-  }
-}
 
 /** Opens the mutex or the semaphore of this name: as it is, or makes it. */
 async function open(space: Space, name: string, permits: number | undefined): Promise<Mutex | Semaphore> {
@@ -84,18 +66,21 @@ export async function run(given: Given): Promise<number> {
   try {
     const handle = await open(space, name, permits);
     const held = await take(handle, switches.has('try'), seconds);
-    return held ? await runHeld(space, held, program, others) : BUSY;
+    return held ? await runHeld(space, held, program, others, leaseOf(given)) : BUSY;
   } finally {
     await space.close();
   }
 }
 
-/** The name of the program, without its folder, and the process. A label has at most 100 bytes. */
+/**
+ * The name of the program, without its folder, and the process. A label has at most 100 bytes, and a host name may have
+ * 253.
+ */
 const labelOf = (program: string): string =>
   `${program
     .replace(/^.*[/\\]/, '')
     .replace(/[^\x20-\x7e]/g, '?')
-    .slice(0, 60)} (pid ${process.pid})`;
+    .slice(0, 40)} (pid ${process.pid} on ${hostname().slice(0, 40)})`;
 
 async function take(
   handle: Mutex | Semaphore,
@@ -118,6 +103,7 @@ function runHeld(
   held: HeldLock | HeldPermits,
   program: string,
   others: readonly string[],
+  lease: number | undefined,
 ): Promise<number> {
   const env: NodeJS.ProcessEnv = { ...process.env, TAKETURNS_TOKEN: `${held.token}` };
   // It may be there from a command that runs this one.
@@ -132,23 +118,26 @@ function runHeld(
       while (stdio.length < Math.max(socket, FREE_FOR_SCRIPTS)) stdio.push('ignore');
       stdio.push(socket);
     }
-    // A signal that comes as soon as the command runs must find its listener. It is heard when `child` is there.
-    const listeners = SIGNALS.map((name) => {
-      const listener = (): void => {
-        if (!OF_TERMINALS.includes(name) || !isInForeground()) child.kill(name);
-      };
-      process.on(name, listener);
-      return () => process.off(name, listener);
+    const guard = new Guard(lease, (why) => {
+      console.error(`taketurns-processes: if this program is killed, the command runs on: no guardian: ${why}`);
     });
+    // A signal that comes as soon as the command runs must find its listener. It is heard when `child` is there.
+    const endRelay = relay((name) => child.kill(name));
     const child = spawn(program, others, { env, stdio });
+    if (child.pid !== undefined) guard.watch(child.pid);
+    space[tellRenewals]((left) => guard.renewed(left));
+    let ending: Promise<void> | undefined;
     const lost = (): void => {
       console.error(`taketurns-processes: the command is ended: ${(signal.reason as Error).message}`);
-      child.kill('SIGTERM');
+      ending = guard.end();
     };
-    const over = (status: number): void => {
-      for (const remove of listeners) remove();
+    const over = async (status: number): Promise<void> => {
       signal.removeEventListener('abort', lost);
-      resolve(signal.aborted ? LOST : status);
+      endRelay();
+      // What the command has started may need its time to end.
+      await ending;
+      guard.over();
+      resolve(ending ? LOST : status);
     };
     child.on('error', (error: NodeJS.ErrnoException) => {
       if (child.pid !== undefined) {
@@ -158,9 +147,9 @@ function runHeld(
       }
       const isMissing = error.code === 'ENOENT';
       console.error(`taketurns-processes: ${program}: ${isMissing ? 'there is no such program' : error.message}`);
-      over(isMissing ? NOT_FOUND : CANNOT_RUN);
+      void over(isMissing ? NOT_FOUND : CANNOT_RUN);
     });
-    child.on('exit', (status, name) => over(status ?? 128 + (name ? constants.signals[name] : 0)));
+    child.on('exit', (status, name) => void over(status ?? 128 + (name ? constants.signals[name] : 0)));
     if (signal.aborted) lost();
     else signal.addEventListener('abort', lost);
   });
