@@ -8,10 +8,16 @@
  *
  *     node test/programs/tangled-arenas.mjs 1200000 100
  *
- * No clock decides what is wrong. A thread of a circle may have left it since the look, if it got an error of its own,
- * or was killed, and then those who waited for it may have gone on. So each event has a number, and a circle is excused
- * if one of its threads has left after the one with the error began to wait, or is killed. But a thread is not excused
- * that no report of either arena had any more when the other one began to wait.
+ * What is wrong. No clock decides. Events have numbers in one order. Each thread keeps a log: from which event on it has
+ * held and wanted what. A thread in a circle sleeps, and has written down all that it holds and wants before. It writes
+ * on only when it has woken. So if a circle was there at a moment, then there is a number, not before the one at which
+ * the thread with the error began to wait, such that the logs of all its threads say just this at this number. If there
+ * is no such number, the error is wrong. The log of a killed thread ends when a report of both arenas does not have it
+ * any more. A circle that is no longer there when it is told counts as `late`: one of its threads has got an error of
+ * its own or was killed, and others may have gone on.
+ *
+ * What is missed. A kill could break a circle that nobody tells. So no thread is killed of a circle that was there in
+ * the same sleeps at the last kill.
  */
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { Arena, Mutex, TimeoutError } from 'taketurns';
@@ -20,18 +26,98 @@ import { DeadlockError, deadlocks, nameThread, report, watchDeadlocks } from 'ta
 const THREADS = 6;
 const MUTEXES = 6;
 const MOST_THREADS = 20_000;
-/** The words of a thread. */
-const [HOLDS, WANTS, LEFT, KILLED, GONE, RUNS, WORDS] = [0, 1, 2, 3, 4, 5, 6];
+/** The words of a thread: how many entries its log has had, and numbers of events. */
+const [LOGGED, KILLED, GONE, RUNS, WORDS] = [0, 1, 2, 3, 4];
 /** The words of all, behind those of the threads: the last number of an event, and counts. */
-const [EVENTS, OVER, ROUNDS, THROWN, ACROSS, TIMEOUTS] = [0, 1, 2, 3, 4, 5];
+const [EVENTS, OVER, ROUNDS, THROWN, ACROSS, TIMEOUTS, LATE, UNSURE] = [0, 1, 2, 3, 4, 5, 6, 7];
+/** Entries of a log: the event from which on it is true, the mutexes that are held, as bits, and the wanted one plus 1. */
+const [SINCE, HOLDS, WANTS, ENTRY] = [0, 1, 2, 3];
+/** The last so many entries are kept. The threads of this number share the memory of a log one after another. */
+const [ENTRIES, LOGS] = [8192, 64];
 /** The program goes on until so many circles over both arenas were told. */
 const ENOUGH = 3;
 const random = (n) => Math.floor(Math.random() * n);
 const word = (thread, offset) => thread * WORDS + offset;
 const common = (offset) => MOST_THREADS * WORDS + offset;
 
+/** What threads have written down. */
+class Notes {
+  constructor({ written, logs }) {
+    this.written = written;
+    this.logs = logs;
+  }
+
+  count(what) {
+    return Atomics.add(this.written, common(what), 1) + 1;
+  }
+
+  load(thread, offset) {
+    return Atomics.load(this.written, word(thread, offset));
+  }
+
+  /** From now on the thread holds and wants this. Returns the number of this event. */
+  write(thread, holds, wants) {
+    const at = this.load(thread, LOGGED);
+    const entry = this.#entry(thread, at);
+    const since = this.count(EVENTS);
+    Atomics.store(this.logs, entry + SINCE, since);
+    Atomics.store(this.logs, entry + HOLDS, holds);
+    Atomics.store(this.logs, entry + WANTS, wants);
+    Atomics.store(this.written, word(thread, LOGGED), at + 1);
+    return since;
+  }
+
+  #entry(thread, at) {
+    return ((thread % LOGS) * ENTRIES + (at % ENTRIES)) * ENTRY;
+  }
+
+  /** Returns what a thread holds and wants now; undefined if it has written nothing. */
+  now(thread) {
+    const at = this.load(thread, LOGGED);
+    return at === 0 ? undefined : this.#read(thread, at - 1);
+  }
+
+  #read(thread, at) {
+    const [since, holds, wants] = [SINCE, HOLDS, WANTS].map((offset) =>
+      Atomics.load(this.logs, this.#entry(thread, at) + offset),
+    );
+    return { since, holds, wants };
+  }
+
+  /**
+   * Returns the spans of events, from `begun` on, in which a thread has held one mutex and wanted another one: the first
+   * number of each, and the one behind its last. Undefined if the log does not go back so far.
+   */
+  spans(thread, held, wanted, begun) {
+    const spans = [];
+    let end = this.load(thread, GONE) || Number.POSITIVE_INFINITY;
+    const count = this.load(thread, LOGGED);
+    for (let at = count - 1; at >= 0 && end > begun; at--) {
+      const { since, holds, wants } = this.#read(thread, at);
+      // The thread goes on to write, and may be at this entry again; and then other threads have its memory.
+      if (at < this.load(thread, LOGGED) - ENTRIES + 1 || this.#isLent(thread)) return undefined;
+      if ((holds & (1 << held)) !== 0 && wants === wanted + 1) spans.push([Math.max(since, begun), end]);
+      end = Math.min(end, since);
+    }
+    return spans;
+  }
+
+  #isLent(thread) {
+    return thread + LOGS < MOST_THREADS && this.load(thread + LOGS, LOGGED) > 0;
+  }
+}
+
+/** Returns the spans of numbers that lie in a span of each of two lists. */
+function both(some, others) {
+  return some.flatMap(([from, to]) =>
+    others.map(([a, b]) => [Math.max(from, a), Math.min(to, b)]).filter(([first, end]) => first < end),
+  );
+}
+
 /** Runs in a thread. It awaits nothing: Node 20 may crash if a worker is terminated while its module does. */
-function work({ i, written, handles, wrong }) {
+function work({ i, handles, wrong, ...shared }) {
+  const notes = new Notes(shared);
+  const { written } = notes;
   nameThread(`${i}`);
   if (i === 0) {
     // A thread of one arena alone. So all others have another number in each arena.
@@ -44,32 +130,26 @@ function work({ i, written, handles, wrong }) {
   const arenas = handles.map((handle) => Arena.from(handle));
   const mutexes = Array.from({ length: MUTEXES }, (_, k) => Mutex.open(`m${k}`, { arena: arenas[k % 2] }));
   const nap = new Int32Array(new SharedArrayBuffer(4));
-  const load = (thread, offset) => Atomics.load(written, word(thread, offset));
-  const count = (what) => Atomics.add(written, common(what), 1) + 1;
-
-  /** Whether a thread of the circle may have left it since this thread began to wait. Then others may have gone on. */
-  const mayHaveLeft = ({ thread: { name } }, begun) =>
-    load(Number(name), LEFT) >= begun || (load(Number(name), KILLED) !== 0 && !isGone(Number(name), begun));
-  const isGone = (at, begun) => load(at, GONE) !== 0 && load(at, GONE) < begun;
-
-  /** Returns what is wrong with an edge of a circle; undefined if it is right. */
-  const faultOf = ({ thread, holds, waitsFor }, begun) => {
-    const at = Number(thread.name);
-    if (isGone(at, begun)) return 'is gone';
-    if ((load(at, HOLDS) & (1 << Number(holds.name.slice(1)))) === 0) return 'does not hold';
-    return load(at, WANTS) === Number(waitsFor.name.slice(1)) + 1 ? undefined : 'does not wait';
-  };
+  let holds = 0;
 
   const check = ({ deadlock: { edges, arenas, text } }, begun) => {
-    count(THROWN);
-    if (arenas > 1) count(ACROSS);
-    const faults = edges.map((edge) => faultOf(edge, begun));
+    notes.count(THROWN);
+    if (arenas > 1) notes.count(ACROSS);
     const isRing = edges.every(({ holds }, k) => holds.name === edges.at(k - 1).waitsFor.name);
-    const others = edges.filter(({ thread }) => thread.name !== `${i}`);
-    // The faults are looked for first: a thread says that it leaves before it writes anything else.
-    const isExcused = others.some((edge) => mayHaveLeft(edge, begun)) && !faults.includes('is gone');
-    if ((isExcused || faults.every((fault) => fault === undefined)) && isRing) return;
-    const bytes = Buffer.from(`${isRing} ${faults}: ${text}\n`);
+    const numberOf = ({ name }) => Number(name.slice(1));
+    const all = edges.map(({ thread, holds, waitsFor }) => [Number(thread.name), numberOf(holds), numberOf(waitsFor)]);
+    const spans = all.map((edge) => notes.spans(...edge, begun));
+    const isUnsure = spans.includes(undefined);
+    const there = isUnsure ? [] : spans.reduce(both);
+    if (isUnsure) notes.count(UNSURE);
+    // The thread has left its own wait just now.
+    const isThere = ([thread, held, wanted]) => {
+      const { holds, wants } = notes.now(thread);
+      return thread === i || ((holds & (1 << held)) !== 0 && wants === wanted + 1);
+    };
+    if (there.length > 0 && !all.every(isThere)) notes.count(LATE);
+    if (isRing && edges.some(({ thread }) => thread.name === `${i}`) && (isUnsure || there.length > 0)) return;
+    const bytes = Buffer.from(`${isRing} ${begun} ${JSON.stringify(spans)}: ${text}\n`);
     new Uint8Array(wrong.buffer, 4).set(bytes.subarray(0, wrong.buffer.byteLength - 4));
     Atomics.add(wrong, 0, 1);
   };
@@ -77,20 +157,18 @@ function work({ i, written, handles, wrong }) {
   /** Locks a mutex, and writes that down. Returns whether it has. */
   const lock = (k) => {
     const options = random(4) === 0 ? { timeout: random(20) } : {};
-    const begun = count(EVENTS);
-    Atomics.store(written, word(i, WANTS), options.timeout === undefined ? k + 1 : 0);
+    const begun = notes.write(i, holds, options.timeout === undefined ? k + 1 : 0);
     try {
       mutexes[k].lock(options);
-      Atomics.or(written, word(i, HOLDS), 1 << k);
+      holds |= 1 << k;
+      notes.write(i, holds, 0);
       return true;
     } catch (error) {
-      Atomics.store(written, word(i, LEFT), count(EVENTS));
+      notes.write(i, holds, 0);
       if (error instanceof DeadlockError) check(error, begun);
-      else if (error instanceof TimeoutError) count(TIMEOUTS);
+      else if (error instanceof TimeoutError) notes.count(TIMEOUTS);
       else throw error;
       return false;
-    } finally {
-      Atomics.store(written, word(i, WANTS), 0);
     }
   };
 
@@ -99,7 +177,8 @@ function work({ i, written, handles, wrong }) {
       if (random(4) === 0) Atomics.wait(nap, 0, 0, random(4));
     } else if (lock(k)) {
       enter(others);
-      Atomics.and(written, word(i, HOLDS), ~(1 << k));
+      holds &= ~(1 << k);
+      notes.write(i, holds, 0);
       mutexes[k].unlock();
     }
   };
@@ -107,8 +186,30 @@ function work({ i, written, handles, wrong }) {
   while (Atomics.load(written, common(OVER)) === 0) {
     enter([...mutexes.keys()].filter(() => random(2) === 0).sort(() => Math.random() - 0.5));
     Atomics.add(written, word(i, RUNS), 1);
-    count(ROUNDS);
+    notes.count(ROUNDS);
   }
+}
+
+/** Returns the threads of the circles among these, by what they have written; each with a text that tells its circle. */
+function circlesAmong(threads, notes) {
+  const waits = new Map(threads.map((thread) => [thread, notes.now(thread)]).filter(([, now]) => now?.wants > 0));
+  const ownerOf = ({ wants }) => [...waits].find(([, { holds }]) => (holds & (1 << (wants - 1))) !== 0)?.[0];
+  const circles = new Map();
+  for (const first of waits.keys()) {
+    const circle = [];
+    for (let thread = first; thread !== undefined && !circle.includes(thread); thread = ownerOf(waits.get(thread)))
+      circle.push(thread);
+    const last = ownerOf(waits.get(circle.at(-1)));
+    if (last === first)
+      circles.set(
+        first,
+        circle
+          .sort()
+          .map((thread) => `${thread} since ${waits.get(thread).since}`)
+          .join(),
+      );
+  }
+  return circles;
 }
 
 async function main() {
@@ -116,6 +217,8 @@ async function main() {
   const arenas = [new Arena(), new Arena()];
   for (const arena of arenas) watchDeadlocks(arena, { deadlocks: 'throw', after: 5 });
   const written = new Int32Array(new SharedArrayBuffer(4 * (MOST_THREADS * WORDS + 8)));
+  const logs = new Int32Array(new SharedArrayBuffer(4 * LOGS * ENTRIES * ENTRY));
+  const notes = new Notes({ written, logs });
   const wrong = new Int32Array(new SharedArrayBuffer(2048));
   const handles = arenas.map(({ handle }) => handle);
   // The main thread is no thread of the circles, and keeps the mutexes.
@@ -125,7 +228,7 @@ async function main() {
   let [started, kills, looks, crashes] = [0, 0, 0, 0];
   const start = () => {
     const i = started++;
-    const worker = new Worker(new URL(import.meta.url), { workerData: { i, written, handles, wrong } });
+    const worker = new Worker(new URL(import.meta.url), { workerData: { i, written, logs, handles, wrong } });
     workers.set(i, worker);
     worker.on('error', (error) => {
       crashes++;
@@ -133,9 +236,13 @@ async function main() {
     });
     worker.on('exit', () => workers.delete(i));
   };
+  let circles = new Map();
   const kill = () => {
+    const before = circles;
+    circles = circlesAmong([...workers.keys()], notes);
+    const stands = (i) => circles.has(i) && circles.get(i) === before.get(i);
     const alive = [...workers.keys()].filter(
-      (i) => i > 0 && written[word(i, KILLED)] === 0 && written[word(i, RUNS)] > 0,
+      (i) => i > 0 && written[word(i, KILLED)] === 0 && written[word(i, RUNS)] > 0 && !stands(i),
     );
     const victim = alive[random(alive.length)];
     if (victim === undefined || started === MOST_THREADS) return;
@@ -169,11 +276,13 @@ async function main() {
       Atomics.store(written, word(i, GONE), Atomics.add(written, common(EVENTS), 1) + 1);
     }
   }
-  const [rounds, thrown, across, timeouts] = [ROUNDS, THROWN, ACROSS, TIMEOUTS].map((what) => written[common(what)]);
+  const [rounds, thrown, across, timeouts, late, unsure] = [ROUNDS, THROWN, ACROSS, TIMEOUTS, LATE, UNSURE].map(
+    (what) => written[common(what)],
+  );
   const text = Buffer.from(new Uint8Array(wrong.buffer, 4)).toString().split('\n')[0];
   console.log(
     JSON.stringify({
-      ...{ rounds, thrown, across, timeouts, kills, looks, crashes },
+      ...{ rounds, thrown, across, timeouts, late, unsure, kills, looks, crashes },
       wrong: wrong[0] > 0 ? [text] : [],
       left: arenas.reduce((sum, arena) => sum + report(arena).waiting, 0),
       mutexes: kept.length,
