@@ -6,6 +6,8 @@
  *     R  receives         r  receives, with such a time-out
  *     N  sends by sendWord n  receives by takeWord; if the call refuses, then as S and R do
  *     P  sends            Q  receives; before it waits, it polls without a ticket
+ *     W  sends            w  receives, if a permit is there. As a promise does, it takes its permit, and only when it
+ *                            claims its place, it does what a cut call has left
  *     M  sends two messages in one turn
  *     B  receives one or two messages, if any is there
  *     C  closes
@@ -17,7 +19,7 @@
  *     T  goes round the event loop, where a microtask puts in order what a cut call has left
  *     E  ends
  *
- * Behind S, R, N, n, M, B, C and T a ! says that an exception may cut one call short, wherever a runtime may do so. The
+ * Behind S, R, N, n, M, B, C and T, a ! says that an exception may cut one call short, wherever a runtime may do so. The
  * thread goes on with the next op.
  *
  * The channel has place for `capacity` messages. The ops do what src/channel/ does around the modules.
@@ -109,18 +111,22 @@ const endsOf = (scene: Scene): Ends => ends.get(scene) as Ends;
 
 interface Begin {
   readonly filled: number;
+  readonly holes: number;
   readonly past: number;
   readonly reused: boolean;
   readonly isBehind: boolean;
 }
 
-/** Makes the channel. `past` messages have come and gone before the first thread sends `filled` messages. */
+/**
+ * Makes the channel. `past` messages have come and gone before the first thread sends `filled` messages, and then leaves
+ * so many holes behind them.
+ */
 function make(
   scene: Scene,
   capacity: number,
   spin: number,
   senders: readonly number[],
-  { filled, past, reused, isBehind }: Begin,
+  { filled, holes, past, reused, isBehind }: Begin,
 ): void {
   if (reused) useAndFree(scene, capacity);
   const channel = makeChannel(scene, capacity, spin, senders.length);
@@ -132,6 +138,10 @@ function make(
     writeMessage(scene, 0, scene.callNow(0, 'tryClaim', f, ofF[0] as number, 1));
     if (scene.callNow(0, 'pass', f, ofF[0] as number, 0) !== ADMITTED) throw new Error('a message does not pass');
     allSent(scene, 0);
+  }
+  for (let i = 0; i < holes; i++) {
+    scene.callNow(0, 'tryClaim', f, ofF[0] as number, 1);
+    if (scene.callNow(0, 'abandon', f, ofF[0] as number) !== ADMITTED) throw new Error('a hole does not pass');
   }
   if (isBehind) sendBehind(scene, filled > 0);
 }
@@ -293,6 +303,9 @@ const LOOKED = 15;
 const DECODED = 16;
 const ENDS = 17;
 const MENDS = 18;
+const ASKED = 25;
+const GAVE_UP = 26;
+const GAVE_UP_ALL = 27;
 
 /** Whether a thread may die, or a call may be cut short. */
 const mayStop = ({ model }: Scene): boolean => (model.deaths ?? 0) > 0 || (model.cuts ?? 0) > 0;
@@ -415,10 +428,12 @@ interface How {
   readonly polls?: boolean;
   /** Whether the thread first tries to send, or to receive, two words in one call. */
   readonly word?: boolean;
+  /** Whether the thread takes a permit that is there, and then claims, as its promises do. */
+  readonly claims?: boolean;
 }
 
 /** Sends, or receives. */
-function transfer(sends: boolean, { n = 1, timed = false, polls = false, word = false }: How = {}): Op {
+function transfer(sends: boolean, { n = 1, timed = false, polls = false, word = false, claims = false }: How = {}): Op {
   const at = (scene: Scene): number => (sends ? endsOf(scene).f : endsOf(scene).m);
   const of = (scene: Scene, t: number): number => (sends ? endsOf(scene).ofF : endsOf(scene).ofM)[t] as number;
   const closed = (scene: Scene, t: number): number => {
@@ -463,7 +478,7 @@ function transfer(sends: boolean, { n = 1, timed = false, polls = false, word = 
         writeMessage(scene, t, place);
       } else if (!read(scene, t, place)) holes++;
     }
-    scene.call(t, 'pass', at(scene), of(scene, t), Number(!sends));
+    scene.call(t, 'pass', at(scene), of(scene, t), sends ? 0 : count - holes);
     return !sends && holes === count ? PASSED + AGAIN : PASSED;
   };
   /** The thread is about to claim, or has been refused. If its last call was cut short, it first does what is left. */
@@ -496,7 +511,11 @@ function transfer(sends: boolean, { n = 1, timed = false, polls = false, word = 
     return WENT;
   };
   const steps: Step[] = [];
-  const begin: Step = word ? goesByWord : n > 1 ? queue.begin : tries;
+  const asks: Step = (scene, t) => {
+    scene.call(t, 'tryAcquireRobust', at(scene), n, of(scene, t));
+    return ASKED;
+  };
+  const begin: Step = claims ? asks : word ? goesByWord : n > 1 ? queue.begin : tries;
   steps[BEGIN] = n > 1 ? orMends(begin) : begin;
   steps[TRIED] = (scene, t, answer) => {
     if (answer === CUT_SHORT) return mends(scene, t, answer);
@@ -529,7 +548,32 @@ function transfer(sends: boolean, { n = 1, timed = false, polls = false, word = 
   queue.steps.forEach((step, i) => {
     steps[IN_LINE + i] = step;
   });
-  steps[CLAIMED] = use;
+  steps[ASKED] = (scene, t, answer) => {
+    if (answer !== ADMITTED) return OVER;
+    scene.call(t, 'claim', at(scene), of(scene, t), n);
+    return CLAIMED;
+  };
+  steps[CLAIMED] = (scene, t, answer) => {
+    if (answer !== CUT_SHORT) return use(scene, t, answer);
+    scene.call(t, 'abandon', at(scene), of(scene, t));
+    return GAVE_UP;
+  };
+  steps[GAVE_UP] = (scene, t, answer) => {
+    if (answer !== MORE && answer !== INTERRUPTED) return claimsAgain(scene, t, answer);
+    finishRelease(scene, t, answer);
+    return GAVE_UP_ALL;
+  };
+  const claimsAgain: Step = (scene, t) => {
+    scene.call(t, 'claim', at(scene), of(scene, t), n);
+    return CLAIMED;
+  };
+  steps[GAVE_UP_ALL] = claimsAgain;
+  /** Finishes the release at the other end. */
+  const finishRelease = (scene: Scene, t: number, answer: number): void => {
+    const { f, m, ofF, ofM } = endsOf(scene);
+    const [peer, attachment] = sends ? [m, ofM[t] as number] : [f, ofF[t] as number];
+    scene.call(t, 'finishRelease', peer, scene.global(t, 'channel/given'), answer, 0, attachment);
+  };
   const hands: Step = (scene, t) => {
     scene.set(t, PHASE, 0);
     if (sends) allSent(scene, t);
@@ -554,15 +598,18 @@ function transfer(sends: boolean, { n = 1, timed = false, polls = false, word = 
       if (answer === ADMITTED) return over(scene, t, answer);
       if (answer === NEWS) return tell(scene, t, answer);
       if (answer !== MORE && answer !== INTERRUPTED) throw new Violation(`a pass is answered ${answer}`);
-      const { f, m, ofF, ofM } = endsOf(scene);
-      const [peer, attachment] = sends ? [m, ofM[t] as number] : [f, ofF[t] as number];
-      scene.call(t, 'finishRelease', peer, scene.global(t, 'channel/given'), answer, 0, attachment);
+      finishRelease(scene, t, answer);
       return FINISHED + more;
     };
     steps[FINISHED + more] = tell;
     steps[TOLD + more] = over;
   }
-  const how = [...(timed ? ['timed'] : []), ...(polls ? ['polling'] : []), ...(word ? ['by word'] : [])];
+  const how = [
+    ...(timed ? ['timed'] : []),
+    ...(polls ? ['polling'] : []),
+    ...(word ? ['by word'] : []),
+    ...(claims ? ['with a permit'] : []),
+  ];
   return inSteps([`${sends ? 'send' : 'receive'}${n > 1 ? ` ${n}` : ''}`, ...how].join(', '), ...steps);
 }
 
@@ -602,6 +649,8 @@ const ops = byLetters(
     r: () => transfer(false, { timed: true }),
     n: () => transfer(false, { word: true }),
     Q: () => transfer(false, { polls: true }),
+    W: () => transfer(true, { claims: true }),
+    w: () => transfer(false, { claims: true }),
     B: drain,
     C: () => closeEnds(endsOf, 'close', 2),
     L: leave,
@@ -628,6 +677,8 @@ const ops = byLetters(
 interface Filled extends More {
   /** How many messages are in the channel at the start. */
   readonly filled?: number;
+  /** How many holes follow them. */
+  readonly holes?: number;
   /** How many have come and gone before, so that the indices do not begin at 0. */
   readonly past?: number;
   /** Whether another channel was in the same memory before. */
@@ -638,13 +689,14 @@ interface Filled extends More {
 
 function model(
   program: string,
-  { filled = 0, past = 0, reused = false, isBehind = false, ...more }: Filled = {},
+  { filled = 0, holes = 0, past = 0, reused = false, isBehind = false, ...more }: Filled = {},
 ): Model {
   const { capacity = 1, spin = 0 } = more;
   const told = [
     ...(reused ? ['in used memory'] : []),
     ...(past > 0 ? [`${past} before`] : []),
     ...(filled > 0 ? [`${filled} inside`] : []),
+    ...(holes > 0 ? [`${holes} ${holes > 1 ? 'holes' : 'hole'}`] : []),
     ...(isBehind ? ['1 is dead behind 0'] : []),
   ];
   return modelOf(
@@ -657,7 +709,7 @@ function model(
       ends: 2,
       make(scene, parts) {
         const senders = parts.flatMap((part, t) => [...part].filter((letter) => letter === 'L').map(() => t));
-        make(scene, capacity, spin, senders, { filled, past, reused, isBehind });
+        make(scene, capacity, spin, senders, { filled, holes, past, reused, isBehind });
       },
       plain(scene, t, address) {
         if (isOwnRecord(scene, t, endsOf(scene), address)) return true;
@@ -752,6 +804,16 @@ export const models: readonly Model[] = [
   model('N! T C | n'),
   model('n! T | B S', { filled: 1 }),
   model('B! T | B S', { filled: 2, capacity: 2 }),
+  // A thread has a permit, as its promises have, and claims a place when a cut call has claimed one.
+  model('R! w T', { filled: 2, capacity: 2 }),
+  model('S! W T C', { capacity: 2 }),
+  // A cut call had a permit.
+  model('R! R T | S S'),
+  // A receiver meets a hole, and its call is cut short, or passes the hole on out of turn.
+  model('R! T', { holes: 1, mayWait: true }),
+  model('R | B', { filled: 2, holes: 1, capacity: 4, mayWait: true }),
+  // Another thread passes on what a cut call has left, and uses it.
+  model('S! T | S n n', { capacity: 2, mayWait: true }),
   // The cut comes beside the close, or the end, or a place that is passed on out of turn.
   model('R! T | C', { filled: 1 }),
   model('R! R T | C', { filled: 1 }),

@@ -481,6 +481,18 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^(channel\/pass|watch\/publish): load counter\/variant, swapped with cmpxchg/,
     'The peer of a linked end never changes.',
   ],
+  [
+    /^channel\/abandon: load (parked\/limit|departed), (zero|ones)/,
+    'The load decides between ADMITTED and NEWS. Whoever calls abandon for a call that was cut short then looks itself whether the channel has ended, and is told of deaths by a later call. A sender that drops a place has nothing to end.',
+  ],
+  [
+    /^channel\/abandon: store state, swapped with rmw turn/,
+    'In R17 no exception comes between, and no thread goes by the count.',
+  ],
+  [
+    /^channel\/pass: store state, swapped with store below #2/,
+    'In R17 no death can come between, and only the thread itself and its reaper read what is unread.',
+  ],
   [/^channel\/pass: cmpxchg bytes, fails/, 'The thread then marks its places, and passes them on in passOn.'],
   [/^channel\/pass: load owner\/taken, (zero|ones)/, 'The load only saves a call of passOn that finds no mark.'],
   [/^channel\/pass: load parked\/limit, zero/, 'The thread is told of a death at the other end by a later call.'],
