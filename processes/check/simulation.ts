@@ -43,9 +43,9 @@ export interface SimulationResult {
   readonly happened: ReadonlyMap<string, number>;
 }
 
-type Random = (below: number) => number;
+export type Random = (below: number) => number;
 
-function mulberry(seed: number): Random {
+export function mulberry(seed: number): Random {
   let state = seed | 0;
   return (below) => {
     state = (state + 0x6d2b79f5) | 0;
@@ -222,7 +222,7 @@ interface Process {
 
 const MAX: Record<string, number> = { db: 3, m: 1, r: 2 ** 20 };
 
-const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 export async function simulate({ seed, failovers = false, server, log }: SimulationOptions): Promise<SimulationResult> {
   const random = mulberry(seed);
@@ -247,7 +247,8 @@ export async function simulate({ seed, failovers = false, server, log }: Simulat
 
 let compiled: Server | undefined;
 
-const shipped = (): Server => {
+/** The script as it is shipped. */
+export const shipped = (): Server => {
   compiled ??= new Server(turnChunk());
   return compiled;
 };
@@ -375,7 +376,8 @@ class World {
       process.alive = false;
       this.#note('not connected', String(error));
     });
-    await settled();
+    // `connect` first loads the part for the client. How long that takes must not change what happens in the world.
+    while (!driver.events) await settled();
     driver.repair();
     // A quiet start: what happens while it connects is part of the reconnects.
     for (let i = 0; i < 200 && process.handles.length === 0 && !this.fault; i++) {
@@ -493,7 +495,9 @@ class World {
         driver.cut(which);
       }
     } else if (roll < 92) {
-      if (driver.inbox.shift()) this.#note('lose a message', String(process.index));
+      // Few messages are under way at a time, so the next process that has one loses it.
+      const hearing = running.find((each) => each.driver.inbox.length > 0);
+      if (hearing?.driver.inbox.shift()) this.#note('lose a message', String(hearing.index));
     } else if (roll < 93) {
       process.paused = 1 + this.#random(60);
       this.#note('pause', String(process.index));

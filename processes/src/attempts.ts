@@ -1,5 +1,5 @@
 /**
- * The attempts to enter a session, one after the other, until the session is open, has ended or is not needed any more.
+ * The attempts to enter a session, one after the other, until the session is open or has ended.
  *
  *     wait until connected --> enterOnce --> entered
  *        ^                      |     |
@@ -20,8 +20,6 @@ import { eventsHandled } from './ticks.js';
 /** What the attempts need of the session. */
 export interface Entering {
   readonly around: Surroundings;
-  /** The name of the session on the server; '' if the server knows none. */
-  readonly sid: string;
   readonly isNeeded: boolean;
   /** Whether a further attempt is to be made. */
   readonly isEntering: boolean;
@@ -32,8 +30,8 @@ export interface Entering {
    * patience: starts the time anew within which the server must answer.
    */
   enterOnce(patience: () => void): Promise<unknown>;
-  /** Is called when nobody needs the session any more. No further attempt is made. */
-  rest(): void;
+  /** When this process has watched for long enough, in case the server makes it watch; `Infinity` if it need not. */
+  readonly watchedAt: number;
   /** Is called when the server refuses this process. */
   refuse(error: SpaceError | undefined): void;
 }
@@ -42,7 +40,6 @@ export async function tryToEnter(session: Entering): Promise<void> {
   const { around } = session;
   const { clock, driver, lease } = around;
   for (let attempt = 0; session.isEntering; attempt++) {
-    if (session.sid === '' && !session.isNeeded) return session.rest();
     await around.whenConnected().catch(() => {});
     if (!session.isEntering) return;
     const { era } = session;
@@ -70,6 +67,8 @@ export async function tryToEnter(session: Entering): Promise<void> {
     }
     if (!session.isEntering || era !== session.era) continue;
     const pause = Math.min(driver.longestPause ?? 1000, 10 * 2 ** attempt) * (0.5 + Math.random() / 2);
-    await new Promise<void>((resolve) => clock.after(pause, resolve, session.isNeeded));
+    // What the process has watched counts only for a short time (lease.ts), so the next attempt must not miss it.
+    const watch = Math.max(1, session.watchedAt - clock.now());
+    await new Promise<void>((resolve) => clock.after(Math.min(pause, watch), resolve, session.isNeeded));
   }
 }

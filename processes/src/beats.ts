@@ -1,11 +1,12 @@
 /**
  * The beats of a session, and the watch over its connections: a connection may look connected and carry nothing.
  *
- *     stopped --- later: the session is open ---> a timer runs --- it fires ---> the session beats, or leaves if idle
+ *     stopped --- later: the session is open ---> a timer runs --- it fires ---> the session beats
  *        ^                                             ^                              |
  *        +--- stop: the session is lost or forgotten   +------------------------------+
  *
- * Four times a lease the session sends `B` on the connection for commands. With the first beat it also pings the
+ * A session beats as long as it is open, also if nobody holds or waits: an idle process watches too, so it finds who
+ * died before anybody asks it. Four times a lease the session sends `B` on the connection for commands. With the first beat it also pings the
  * connection for messages. The answers to both are owed. The session goes on beating while it waits for them, but then
  * it sends no ping, and the answers to the further beats are not counted. If an answer is still owed at a beat that
  * comes more than a sixth of a lease after `#owedSince`, the connections are reset. Once both answers have come, the
@@ -27,17 +28,15 @@ export interface Beating {
   /** The prefix of the channels of the partition. */
   readonly channel: string;
   readonly isOpen: boolean;
-  readonly isNeeded: boolean;
   /** Changes with each loss. */
   readonly era: number;
-  readonly requests: { readonly table: { readonly usedAt: number; marks(): wire.Arguments } };
+  readonly requests: { readonly table: { marks(): wire.Arguments } };
   /** `Sign.told` of the last sign of life that this process has watched for long enough. */
   readonly seen: string;
   run(args: wire.Arguments): Promise<unknown[] | undefined>;
   /** Takes the reply to a beat that was sent at this time. */
   beaten(reply: readonly unknown[], sentAt: number): void;
   lost(): void;
-  leave(): void;
 }
 
 export class Beats {
@@ -70,9 +69,7 @@ export class Beats {
     if (this.#owed > 0) await eventsHandled();
     if (!session.isOpen) return;
     const { clock, lease, driver } = session.around;
-    const { table } = session.requests;
     const sentAt = clock.now();
-    if (!session.isNeeded && !driver.knowsDeaths && sentAt - table.usedAt > lease) return session.leave();
     this.later();
     // The limit is at least 250 ms: with a short lease, answers may come so late only because the machine is busy.
     if (this.#owed > 0 && sentAt - this.#owedSince > Math.max(250, lease / 6)) return driver.reset(SILENT);
@@ -87,7 +84,7 @@ export class Beats {
       // A refusal is an answer too.
       driver.ping?.(session.channel).then(answered, answered);
     }
-    session.run([...wire.beat(session.seen), ...table.marks()]).then(
+    session.run([...wire.beat(session.seen), ...session.requests.table.marks()]).then(
       (reply) => {
         if (!reply) return;
         answered();

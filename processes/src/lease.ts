@@ -22,7 +22,7 @@ export class Lease {
   readonly #partition: number;
   readonly #over: () => void;
   /** The signs of life that the server has told, and when each sign is old enough to tell which sessions are dead. */
-  #told: { readonly sign: Sign; readonly due: number }[] = [];
+  #told: { readonly sign: Sign; readonly due: number; readonly until: number }[] = [];
   /** When the last call that renewed the lease was sent. */
   renewedAt = 0;
   /** When the lease is lost; `Infinity` while there is no lease, and if the driver knows deaths. */
@@ -81,7 +81,14 @@ export class Lease {
    * process must watch for silent sessions.
    */
   tell(sign: Sign, lease = this.#around.lease): void {
-    this.#told.push({ sign, due: this.#around.clock.now() + DEAD_AFTER * lease });
+    const now = this.#around.clock.now();
+    this.#told.push({ sign, due: now + DEAD_AFTER * lease, until: now + lease });
+  }
+
+  /** When the next of the signs that were told is old enough; `Infinity` if there is none. */
+  get watchedAt(): number {
+    const now = this.#around.clock.now();
+    return this.#told.find(({ due }) => due > now)?.due ?? Infinity;
   }
 
   /** When the last sign that was told is old enough. */
@@ -91,9 +98,23 @@ export class Lease {
 
   /** The last sign that is old enough. A session that has given no sign since then is dead. */
   get seen(): Sign | undefined {
+    return this.#lastDue?.sign;
+  }
+
+  /**
+   * As `seen`, if the process was told of the sign at most a lease ago. Then each session that is left without the dead
+   * ones has given a sign within this lease, so a process that enters need not watch. From an older sign nothing
+   * follows: a session that came later may have died long ago, too.
+   */
+  get seenLately(): Sign | undefined {
+    const last = this.#lastDue;
+    return last && this.#around.clock.now() <= last.until ? last.sign : undefined;
+  }
+
+  get #lastDue() {
     const now = this.#around.clock.now();
     while ((this.#told[1]?.due ?? Infinity) <= now) this.#told.shift();
     const [first] = this.#told;
-    return first && first.due <= now ? first.sign : undefined;
+    return first && first.due <= now ? first : undefined;
   }
 }

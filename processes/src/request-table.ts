@@ -30,8 +30,6 @@ export class RequestTable {
   readonly #around: Surroundings;
   readonly #requests = new Map<string, Request>();
   #lastNumber = 0;
-  /** When the last request ended. */
-  usedAt = 0;
 
   constructor(around: Surroundings) {
     this.#around = around;
@@ -70,10 +68,7 @@ export class RequestTable {
     request.object.waiting.delete(request);
     this.#requests.delete(request.rid);
     request.settle();
-    if (this.#requests.size === 0) {
-      this.usedAt = this.#around.clock.now();
-      this.#around.keepAlive();
-    }
+    if (this.#requests.size === 0) this.#around.keepAlive();
   }
 
   /** Ends a request, and tells its caller. Without an error the caller hears that its time-out has passed. */

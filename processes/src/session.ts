@@ -7,10 +7,12 @@
  *     closed --> entering --> open          entering: it listens to its channel and sends `O`; after a loss also `S`
  *       ^           ^          |            open: it sends operations, one call for each turn of the event loop
  *       |           +-- lost --+            lost: a connection is new, or the server's state is not what it was
- *       +---- idle: X ---------+            ended (from every state): the space was closed
+ *       +-- no server can be used           ended (from every state): the space was closed
  *
- * attempts.ts tries to enter the session. A session that is entered beats: four times a lease it sends `B`, by which
- * the server sees that the process lives (beats.ts). lease.ts tells when the lease is over.
+ * A session is entered when the process first uses the partition. It stays open while the process is idle, because an
+ * idle process watches the others, too. attempts.ts tries to enter the session. A session that is entered beats: four
+ * times a lease it sends `B`, by which the server sees that the process lives (beats.ts). lease.ts tells when the lease
+ * is over.
  *
  * Why nothing gets lost with a connection: when the session is entered again, the answer to `S` tells what has become
  * of each request. So the operations that belong to a request are not sent again. Operations that belong to no request
@@ -278,11 +280,6 @@ export class Session implements Sender, Runner, Beating, Entering {
     later(() => this.calls.operate(wire.beatAside()).catch(nothing));
   }
 
-  /** Is called when nobody needs the session any more. */
-  rest(): void {
-    this.#phase = 'closed';
-  }
-
   /**
    * Tries once to enter. Resolves to a true value if the pauses between attempts may begin again with the shortest one.
    * patience: starts the time anew within which the server must answer.
@@ -308,7 +305,7 @@ export class Session implements Sender, Runner, Beating, Entering {
     this.#heardConn = this.#conn;
     this.#hasGap = false;
     const listings = isNew ? [] : requests.table.listings();
-    const { seen } = this;
+    const seen = this.lease.seenLately?.told ?? wire.NONE;
     const args = wire.enter(partitions, lease, label, seen, requests.grants.lastTicket);
     if (!isNew) args.push(...(listings[0] as Listing)[0]);
     let sentAt = clock.now();
@@ -406,6 +403,10 @@ export class Session implements Sender, Runner, Beating, Entering {
     this.around.heartbeat?.order({ partition: this.#partition, sid, conn: this.#conn, keys: this.#keys, channel });
   }
 
+  get watchedAt(): number {
+    return this.lease.watchedAt;
+  }
+
   look(): void {
     this.lease.look();
   }
@@ -445,13 +446,6 @@ export class Session implements Sender, Runner, Beating, Entering {
     for (const entry of entries) this.requests.hear(String(entry));
     if (seq !== this.#lastSeq) this.compare();
     if (isLeft) this.beats.later(0);
-  }
-
-  /** Ends the session when nobody has held or waited for as long as a lease. The next request opens another session. */
-  leave(): void {
-    this.run(wire.leave()).catch(nothing);
-    this.#forget();
-    this.rest();
   }
 
   /** Forgets the session, its lease and its subscription. Answers that are under way are ignored. */

@@ -22,8 +22,8 @@ async function entering(enter: (patience: () => void, reset: Promise<never>) => 
   let isEntering = true;
   const session = {
     around: { clock, lease: LEASE, driver: { reset }, whenConnected: async () => {}, note: () => {} } as never,
-    sid: '',
     isNeeded: true,
+    watchedAt: Infinity,
     get isEntering() {
       return isEntering;
     },
@@ -37,7 +37,6 @@ async function entering(enter: (patience: () => void, reset: Promise<never>) => 
       await enter(patience, cut);
       isEntering = false;
     },
-    rest: () => {},
     refuse: () => {},
   } satisfies Entering;
   await tryToEnter(session);

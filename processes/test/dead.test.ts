@@ -48,6 +48,20 @@ onServers('who died', ({ join, another, key }: Setting) => {
     expect((await mutex.inspect())?.free).toBe(1);
   });
 
+  test('is found by a process that has been idle for long, before somebody asks this process', async () => {
+    const space = await join({ lease: LEASE });
+    const mutex = await space.mutex('m', { bypass: 0 });
+    await mutex.runExclusive(() => {});
+    await sleep(2.5 * LEASE);
+    const dead = await dies();
+    const client = another();
+    expect(await client.zscore(key('leases'), dead)).not.toBeNull();
+    await until(async () => (await client.zscore(key('leases'), dead)) === null);
+    const held = await mutex.tryHold();
+    expect(held?.held).toBe(true);
+    await held?.unlock();
+  });
+
   test('is found by who only looks now and then', async () => {
     await dies();
     for (;;) {
