@@ -256,8 +256,10 @@ export abstract class Handle {
   }
 
   /**
-   * Tells the state of the object on the server. One round trip tells at most 256 waiters, and looks for holders among
-   * 256 requests of the partition, so a large `limit` takes several. Never blocks the thread.
+   * Tells the state of the object on the server. One round trip tells at most 256 waiters. To find the holders of a
+   * semaphore or a read-write lock, one round trip looks at 256 requests of all objects of the partition, until all
+   * permits that are out are found; the holder of a mutex is found at once. With a `limit` of 0, or if all permits are
+   * free and at most 255 requests wait, `inspect` takes one round trip. Never blocks the thread.
    * @param limit how many waiters and how many holders to tell at most, 0 to 10,000. Default 100.
    * @returns (resolves to) undefined if the server has no such object: it was disposed of, or is ephemeral and idle.
    * @throws {RangeError | TypeError} (rejects) for a bad number.
@@ -269,6 +271,7 @@ export abstract class Handle {
     const holders: Holder[] = [];
     const labels = new Map<string, string>();
     let [place, from] = [wire.START, wire.START];
+    let found = 0;
     let object: wire.Found;
     do {
       const most = Math.min(limit, 256);
@@ -289,8 +292,12 @@ export abstract class Handle {
       if (last) place = wire.placeBehind(last.ticket);
       queue.push(...told.queue.map(party));
       if (told.queue.length < most || queue.length >= limit) place = wire.END;
-      for (const claim of told.holders) holders.push({ ...party(claim), proof: wire.writeProof(claim) });
-      from = (holders.length < limit && told.next) || wire.END;
+      for (const claim of told.holders) {
+        holders.push({ ...party(claim), proof: wire.writeProof(claim) });
+        found += claim.permits;
+      }
+      const isFound = holders.length >= limit || found >= object.max - object.free;
+      from = isFound ? wire.END : told.next || wire.END;
     } while (place !== wire.END || from !== wire.END);
     const { max, free, waiting, deaths, resized } = object;
     if (resized) this.object.resize(max);

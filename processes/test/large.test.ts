@@ -3,7 +3,8 @@
  * counts the commands that the longest call of the script runs.
  */
 import type { Redis } from 'ioredis';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { Calls } from '../src/calls.js';
 import { CancelledError, DisposedError } from '../src/errors.js';
 import { TURN } from '../src/turn-source.js';
 import { onServers, type Setting, until } from './setting.js';
@@ -144,6 +145,30 @@ onServers(
       await (await db.holdAsync(9999)).release();
       const state = await db.inspect();
       expect(state).toMatchObject({ free: 9999, waiting: 0 });
+    });
+
+    test('inspect looks no further when it has found what is out', async () => {
+      const a = await join();
+      const [pool, lock, other] = [await a.semaphore('pool', 2), await a.rwLock('rw'), await a.semaphore('db', MANY)];
+      /** How many operations `look` takes, and its result. */
+      const looks = async (look: () => Promise<unknown>): Promise<unknown[]> => {
+        const operate = vi.spyOn(Calls.prototype, 'operate');
+        const state = await look();
+        const count = operate.mock.calls.length;
+        operate.mockRestore();
+        return [count, state];
+      };
+      // Its records come first, because they are the first of this process.
+      const held = await pool.holdAsync();
+      const reads = [await lock.readAsync(), await lock.readAsync()];
+      await Promise.all(times(() => other.holdAsync()));
+      expect(await looks(() => pool.inspect())).toMatchObject([1, { free: 1, holders: [{ permits: 1 }] }]);
+      expect(await looks(() => lock.inspect())).toMatchObject([1, { holders: [{ permits: 1 }, { permits: 1 }] }]);
+      expect(await looks(() => other.inspect(10_000))).toMatchObject([Math.ceil((MANY + 3) / 256), { free: 0 }]);
+      await held.release();
+      for (const each of reads) await each.unlock();
+      expect(await looks(() => pool.inspect())).toMatchObject([1, { free: 2, holders: [] }]);
+      expect(await looks(() => lock.inspect())).toMatchObject([1, { holders: [] }]);
     });
 
     test('inspect lists whoever waits and holds, in order', async () => {

@@ -13,6 +13,8 @@ return {
   --   V v p lease                      the other sessions agree on other settings
   --   Z lease ticket epoch.history     a session is silent. The caller has to ask again when the ticket is old enough
   --                                    to be `seen`, or at once if it is already old enough
+  -- A caller names here only a ticket `seen` of which it was told at most a lease ago. So if `seen` counts, each session
+  -- that is left has given a sign of life within about a lease, whatever TIME says, and there is nothing to watch for.
   O = function(i)
     local v, p, lease, label, seen = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4]
     topmost = tonumber(ARGV[i + 5], 16)
@@ -212,7 +214,7 @@ return {
   -- I name limit place from: tells an object. Answer: its state; the first `limit` entries of its queue from `place`
   -- on; its holders among the first records from `from` on; the place from where to go on, or ''; sid conn label of the
   -- sessions of all these; the times since when the holders hold, each or ''; the present time. X: there is no such
-  -- object.
+  -- object. If all permits are free, no record is read.
   I = function(i)
     local name, limit, place, from = ARGV[i], tonumber(ARGV[i + 1]), ARGV[i + 2], ARGV[i + 3]
     local o = get(name)
@@ -220,7 +222,7 @@ return {
     local text = format('I %s %d %d %d %d', o.fixed, o.free, o.waiting, o.deaths, o.bypass)
     local queue = call('ZRANGEBYLEX', QUEUE, '[' .. name .. '\0' .. place, '(' .. name .. '\1', 'LIMIT', 0, limit)
     local holders = {}
-    local most = limit > 0 and MOST_FOUND or 0
+    local most = limit > 0 and o.free < o.max and MOST_FOUND or 0
     local records = call('ZRANGEBYLEX', RECORDS, '[' .. from, '+', 'LIMIT', 0, most)
     if o.kind == 'm' then records = { from == '' and most > 0 and record_of(o.holder) or nil } end
     for _, record in ipairs(records) do

@@ -259,7 +259,8 @@ class Turn extends Call {
       entries.push(`${name}\0${entry}`);
       sids.add(sid);
     }
-    const looked = limit === 0 ? [] : object.kind === 'm' ? this.#holderOf(object, from) : this.#requestsFrom(from);
+    const isSearched = limit > 0 && object.free < object.max;
+    const looked = !isSearched ? [] : object.kind === 'm' ? this.#holderOf(object, from) : this.#requestsFrom(from);
     const holders = looked.filter((each) => each.name === name && this.objectOf(each) && !each.waits);
     for (const { sid } of holders) sids.add(sid);
     const last = looked.at(-1);
