@@ -134,9 +134,16 @@ function reapEnded({ core, memory, thread: me }: Mortal, name: number): void {
     const life = core.lifeIfAlive(i);
     // In Deno only a worker that sleeps has certainly ended.
     if (life !== 0 && core.reap(i, life, Number(isDeno)) === STILL_AWAKE) continue;
-    for (let left = PATIENCE; left > 0 && Atomics.wait(words, named, name, 1) !== 'not-equal'; left--)
+    const end = host.clock.now() + PATIENCE;
+    while (Atomics.load(words, named) === name && host.clock.now() < end) {
+      try {
+        Atomics.wait(words, named, name, 1);
+      } catch {
+        // This thread must not block, so it looks again at once.
+      }
       // If the other reaper has died, this thread takes its place.
       core.reap(0, 0, 0);
+    }
   }
 }
 

@@ -20,11 +20,6 @@ export { HeldRead, HeldUpdate, HeldWrite } from './held-rw.js';
 export { Latch, type LatchHandle, type LatchState } from './latch.js';
 export { Once, type OnceHandle, type OnceState } from './once.js';
 export type { SyncOptions, Waiter } from './phase-object.js';
-export {
-  type ReadOptions,
-  RwLock,
-  type RwLockHandle,
-  type RwLockState,
-  type RwLockWaiter,
-} from './rw-lock/rw-lock.js';
+export { RwLock } from './rw-lock/rw-lock.js';
+export type { ReadOptions, RwLockHandle, RwLockState, RwLockWaiter } from './rw-lock/types.js';
 export { HeldTask, type TaskHolder, WaitGroup, type WaitGroupHandle, type WaitGroupState } from './wait-group.js';

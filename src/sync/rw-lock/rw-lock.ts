@@ -1,97 +1,119 @@
 /**
- * RwLock is the public face of core/kinds/rw-lock/rw-lock.ts, where the algorithm and its proof are.
+ * RwLock is the public face of core/kinds/rw-lock/rw-lock.ts, where the algorithm and its proof are. side.ts has what
+ * this thread does with a lock: the states, and the methods that change them.
  *
- *     side.ts       what this thread does with a lock: the states, and the methods that change them
- *     readers.ts    how a thread or a promise begins to read
- *     writers.ts    how a thread or a promise gets the turn and becomes a writer, and what the guards do
- *     rw-lock.ts    the class that users see
+ *     read       no writer is in: read at once ──► end
+ *                a writer is in: wait for the end of its phase ──► read ──► end
+ *     write      get the turn ──► shut the gate ──► wait until the readers have left ──► write ──► end
+ *     update     get the turn ──► read ──► (upgrade) shut the gate ──► ...
  *
- * `lockRead` handles only the common case, so that it stays small, and leaves the rare cases to readers.ts. Like the
- * fast path of a semaphore, it compares with a literal 0, which stands for ADMITTED and for NOTHING.
+ * While a thread reads, what else may it read beside a writer that waits for it? A blocking call may, because it would
+ * wait for itself otherwise, and a promise may that names the guard `within` which it reads. So a thread whose blocking
+ * calls always overlap keeps the writer out. Other promises wait for the writer, and a call that tries is refused.
+ *
+ * A blocked call and the promises of its thread wait for the end of the same phase, in one place of the thread. When
+ * the first of them finds that the phase is over, all of them become readers at once (`endWait`). So no writer comes
+ * between two of them.
+ *
+ * The turn is the one permit of a robust semaphore. This semaphore is not an object of its own: it uses the words of
+ * the lock's shared object.
+ *
+ * `lockRead` handles only the common case, so that it stays small. Like the fast path of a semaphore, it compares with
+ * a literal 0, which stands for ADMITTED and for NOTHING.
  */
-import { ANSWER_CLOSED, LIMIT, NO_STAMP } from '../../border/numbers.js';
-import { checkInteger, checkOptions, described, refuseName } from '../../errors.js';
+import { host } from '#host';
+import {
+  ADMITTED,
+  ANSWER_CLOSED,
+  CLOSED_OBJECT,
+  DRAIN_INDEX,
+  LIMIT,
+  NO_STAMP,
+  OWNER_DIED,
+  QUEUED,
+  REFUSED,
+  TIMED_OUT,
+} from '../../border/numbers.js';
+import type { Sync } from '../../border/sync.js';
+import {
+  bad,
+  checkInteger,
+  checkOptions,
+  DisposedError,
+  described,
+  noRoom,
+  refuseName,
+  selfDeadlock,
+  TimeoutError,
+} from '../../errors.js';
 import { NO_READING, NO_WRITING, told } from '../../held-permits.js';
-import { USUAL, type WaitOptions } from '../../options.js';
-import { given, type Handle } from '../../reference.js';
-import { disposedError, isOver, reference } from '../../shared-object.js';
+import { checkWaitOptions, type Signal, USUAL, type WaitOptions } from '../../options.js';
+import { given } from '../../reference.js';
+import { isTimeout, locate, reasonOf, timedOut, watch } from '../../runtime/cancellation.js';
+import { timestamp } from '../../runtime/clock.js';
+import { afterInterrupt } from '../../runtime/interrupts.js';
+import { WAIT_FAILED } from '../../runtime/numbers.js';
+import { countdown } from '../../runtime/parking.js';
+import { closed, newPromise, type Run, resolveOfNew } from '../../runtime/promises.js';
+import { checkWaitAsync, waitAsync } from '../../runtime/wait-async.js';
+import { Semaphore } from '../../semaphore.js';
+import { close, disposedError, forget, isOver, reference } from '../../shared-object.js';
 import { threadText } from '../../stats.js';
-import { type HeldRead, type HeldUpdate, type HeldWrite, ReadGuard, UpdateGuard, WriteGuard } from '../held-rw.js';
+import {
+  type GuardedLock,
+  type HeldRead,
+  type HeldUpdate,
+  type HeldWrite,
+  lockOf,
+  ReadGuard,
+  UpdateGuard,
+  WriteGuard,
+} from '../held-rw.js';
 import {
   address,
+  answerAt,
   attachments,
+  block,
+  checkBlocking,
+  checkEnded,
   count,
+  type Ended,
   find,
   functions,
+  lastAnswer,
   make,
   open,
+  ownAttachment,
+  PhaseObject,
+  phaseSeen,
   type SyncOptions,
+  sleep,
+  sleepAsync,
   state,
+  uncountBlocked,
   waiters,
 } from '../phase-object.js';
 import {
-  goOnReading,
-  KIND,
-  lockReading,
-  lockReadingAsync,
-  type ReadOptions,
-  sideOfLock,
-  unlockReading,
-} from './readers.js';
-import { DRAINS, isGateShut, READING, WRITES } from './side.js';
-import {
-  endTurn,
-  guarded,
-  isGone,
-  lockWriting,
-  lockWritingAsync,
-  tryLockWriting,
-  turn,
-  unlockWriting,
-  WritersHalf,
-} from './writers.js';
+  DRAINS,
+  type Drained,
+  guardedBy,
+  HAS_TURN,
+  isGateShut,
+  NO_TURN,
+  NOTHING,
+  READING,
+  type Side,
+  sideOf,
+  TURNING,
+  WRITES,
+} from './side.js';
+import type { ReadOptions, RwLockHandle, RwLockState, RwLockWaiter } from './types.js';
 
-export type { ReadOptions };
+const KIND = 'RwLock';
+/** @internal */
+const sideOfLock = Symbol();
 
-/** A plain, structured-cloneable value to send to another thread, for `RwLock.from` there. */
-export type RwLockHandle = Handle<'RwLock'>;
-
-/** A thread that waits for a `RwLock`. */
-export interface RwLockWaiter {
-  /** The number of the thread in the arena. */
-  readonly thread: number;
-  /** The `threadId` of the thread in `worker_threads`; undefined in web workers. */
-  readonly threadId: number | undefined;
-  /**
-   * What the thread waits for. `'write'`: for its turn to write. `'drain'`: it has the turn, and waits until readers
-   * have left. `'read'`: it wants to read, and waits for a writer.
-   */
-  readonly wants: 'read' | 'write' | 'drain';
-  /** The number of calls of the thread that wait: blocked calls and promises. */
-  readonly calls: number;
-  /** How many milliseconds ago the first of these calls began to wait, from 0 on. */
-  readonly waited: number;
-}
-
-/** What `inspect` tells about a lock. The answer may be out of date at once. */
-export interface RwLockState {
-  /** The numbers of the threads that read. */
-  readonly readers: readonly number[];
-  /**
-   * The number of the thread that has the writers' turn, if a thread has it. This thread writes, updates, or waits for
-   * readers to leave.
-   */
-  readonly writer: number | undefined;
-  /** Whether a writer is in, or waits until the readers have left. If so, no further thread is let in to read. */
-  readonly writing: boolean;
-  /** The number of threads that have died, or ended, with the turn. */
-  readonly deaths: number;
-  /**
-   * The threads that wait. First come the threads that wait to read or to drain, then the threads that wait for the
-   * turn, in the order of the queue.
-   */
-  readonly waiters: readonly RwLockWaiter[];
-}
+const WITHOUT_BLOCKING = 'lockWriteAsync, writeAsync, updateAsync or tryLockWrite';
 
 /**
  * A lock for many readers or one writer. The lock is phase-fair: a reader waits for one writer at most, however many
@@ -118,7 +140,32 @@ export interface RwLockState {
  * await using held = await lock.writeAsync({ timeout: 50 }); // alone; or write, which blocks
  * ```
  */
-export class RwLock extends WritersHalf {
+export class RwLock extends PhaseObject<typeof KIND> {
+  /** @internal Tests look at it. */
+  readonly [sideOfLock]: Side = sideOf(this[reference]);
+  readonly #core = this[reference].membership.core;
+  readonly #shared = this[reference].shared;
+  /** The queue of the turn: a robust semaphore of one permit, in the words of the lock's shared object. */
+  readonly #turn = new Semaphore(1, this[reference]);
+  /** Ends the wait of a promise for the readers to leave, with an answer. Undefined if no promise waits so. */
+  #stopDraining: ((answer: Drained) => void) | undefined;
+  /** What the guards of this library object call. */
+  readonly #guarded: GuardedLock = {
+    endRead: () => this.#unlockReading(),
+    endWrite: () => this.#unlockWriting(),
+    endUpdate: () => this.#endUpdate(),
+    downgrade: () => this.#downgrade(),
+    downgradeToUpdate: () => this.#downgradeToUpdate(),
+    downgradeUpdate: () => this.#downgradeUpdate(),
+    upgrade: (options) => this.#upgrade(options),
+    upgradeAsync: (options) => this.#upgradeAsync(options),
+  };
+  readonly #recoverAfterInterrupt = afterInterrupt(() => {
+    if (this[sideOfLock].acts !== NOTHING && !this[isOver]) this.#recover();
+  });
+  /** Says, for a TimeoutError, what a call has waited for. */
+  readonly #wanted = (): string => `${this[described]()} (${this[state]})`;
+
   /**
    * Is called with the number of deaths when a thread has died as a writer. The data that the lock guards may then be
    * half-written. So each thread that locks is told before its call returns, until another writer has written and
@@ -136,7 +183,14 @@ export class RwLock extends WritersHalf {
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
   constructor(options: SyncOptions = {}) {
-    super(given(options, (options) => make(KIND, ...checked(options))));
+    super(
+      KIND,
+      given(options, (options) => make(KIND, ...checked(options))),
+    );
+    this.#turn.onOwnerDied = (deaths) => {
+      this[sideOfLock].deaths += deaths;
+    };
+    guardedBy.set(this.#guarded, this[sideOfLock]);
   }
 
   /**
@@ -191,8 +245,8 @@ export class RwLock extends WritersHalf {
       if (answer === 0) {
         side.begun(false, this);
         side.acts = 0;
-      } else this[goOnReading](Infinity, false, answer);
-    } else this[lockReading]('lockRead', options, false);
+      } else this.#goOnReading(Infinity, false, answer);
+    } else this.#lockReading('lockRead', options, false);
     // biome-ignore lint/correctness/noVoidTypeReturn: to the types it is nothing, and `using` it throws.
     return NO_READING;
   }
@@ -207,7 +261,7 @@ export class RwLock extends WritersHalf {
    * @example if (lock.tryLockRead()) lock.unlockRead();
    */
   tryLockRead(): boolean {
-    return this[lockReading]('', undefined, true) !== undefined;
+    return this.#lockReading('', undefined, true) !== undefined;
   }
 
   /**
@@ -218,7 +272,7 @@ export class RwLock extends WritersHalf {
    * @example await lock.lockReadAsync({ signal });
    */
   async lockReadAsync(options?: ReadOptions): Promise<void> {
-    await this[lockReadingAsync]('lockReadAsync', options);
+    await this.#lockReadingAsync('lockReadAsync', options);
   }
 
   /**
@@ -228,15 +282,14 @@ export class RwLock extends WritersHalf {
    * @example lock.unlockRead();
    */
   unlockRead(): void {
-    this[unlockReading]();
+    this.#unlockReading();
   }
 
-  /** @internal */
-  [unlockReading](): void {
+  #unlockReading(): void {
     const side = this[sideOfLock];
     if (side.reads === 1) side.endRead();
     else if (side.reads > 1) side.reads--;
-    else if (!this[isGone]()) throw new Error(`${KIND}.unlockRead: this thread does not read ${this[described]()}`);
+    else if (!this.#isGone()) throw new Error(`${KIND}.unlockRead: this thread does not read ${this[described]()}`);
   }
 
   /**
@@ -244,8 +297,8 @@ export class RwLock extends WritersHalf {
    * does, and throws what `lockRead` throws.
    */
   read(options?: WaitOptions): HeldRead {
-    const guard = new ReadGuard(this[guarded], false);
-    return told(guard, this[lockReading]('read', options, false) as boolean);
+    const guard = new ReadGuard(this.#guarded, false);
+    return told(guard, this.#lockReading('read', options, false) as boolean);
   }
 
   /**
@@ -253,7 +306,7 @@ export class RwLock extends WritersHalf {
    * blocks the thread, and rejects as `lockReadAsync` does.
    */
   async readAsync(options?: ReadOptions): Promise<HeldRead> {
-    return new ReadGuard(this[guarded], await this[lockReadingAsync]('readAsync', options));
+    return new ReadGuard(this.#guarded, await this.#lockReadingAsync('readAsync', options));
   }
 
   /**
@@ -261,9 +314,172 @@ export class RwLock extends WritersHalf {
    * `using held = lock.tryRead(); if (held) look()`. Never blocks, and throws what `tryLockRead` throws.
    */
   tryRead(): HeldRead | undefined {
-    const guard = new ReadGuard(this[guarded], false);
-    const died = this[lockReading]('', undefined, true);
+    const guard = new ReadGuard(this.#guarded, false);
+    const died = this.#lockReading('', undefined, true);
     return died === undefined ? undefined : told(guard, died);
+  }
+
+  /**
+   * Locks for reading, and blocks the thread until no writer is in. Returns whether a writer has died, after
+   * onOwnerDied has been told. Returns undefined if the call only `tries` and a writer is in.
+   */
+  #lockReading(method: string, options: WaitOptions | undefined, tries: boolean): boolean | undefined {
+    const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.${method}`, options);
+    const side = this.#readySide();
+    // A call that waited here would wait for itself: the writer waits for this thread. A call that tries does not wait.
+    if (side.reads > 0) return tries && isGateShut(this[functions], this[address]) ? undefined : this.#readAgain();
+    if (side.turn >= DRAINS && !tries) throw this.#readsItself(method);
+    side.acts = READING;
+    return this.#goOnReading(timeout, tries);
+  }
+
+  #readsItself(method: string): Error {
+    return selfDeadlock(
+      `${KIND}.${method}`,
+      `this thread writes ${this[described]()}, or a promise of it writes or waits until readers have left`,
+      'a writer may read what the lock guards without a second lock, and goes on as a reader by downgrade of its guard',
+      `${method}Async()`,
+    );
+  }
+
+  /**
+   * The rest of lockReading, for a thread that does not read. `acts` already says that the thread is about to
+   * read.
+   * @param answer the answer of beginRead, if the caller has called it.
+   */
+  #goOnReading(timeout: number, tries: boolean, answer?: ReturnType<Sync['beginRead']>): boolean | undefined {
+    const side = this[sideOfLock];
+    try {
+      const waits = side.waits > 0;
+      // A disposed lock has no place, and `begin` would look for one.
+      const result = this[isOver] ? ANSWER_CLOSED : waits ? QUEUED : side.begin(tries, answer);
+      if (result === ANSWER_CLOSED) throw this[disposedError]();
+      if (result === REFUSED || (result === QUEUED && tries)) return undefined;
+      result satisfies ADMITTED | OWNER_DIED | QUEUED;
+      const died =
+        result === QUEUED ? this.#awaitPhase(waits ? side.phase : this[phaseSeen], timeout) : result === OWNER_DIED;
+      side.begun(died, this);
+    } finally {
+      side.acts = NOTHING;
+    }
+    // #tellReader makes closures, so it is called only if there is a death to tell.
+    return side.died && this.#tellReader();
+  }
+
+  /**
+   * Blocks until the phase is over. Then this call and the promises that have waited read. Returns whether a writer has
+   * died.
+   */
+  #awaitPhase(phase: number, timeout: number): boolean {
+    const side = this[sideOfLock];
+    let answer: Ended = REFUSED;
+    try {
+      if (timeout > 0) this[checkBlocking]('lockReadAsync, readAsync or tryLockRead');
+      if (timeout > 0) this.#expectInterrupt();
+      answer = timeout > 0 ? this[sleep](phase, countdown(timeout)) : this[lastAnswer](phase);
+    } finally {
+      if (answer !== ADMITTED) side.leave();
+    }
+    this[checkEnded](answer, this.#wanted, timeout);
+    return side.endWait();
+  }
+
+  /** Locks for reading without blocking the thread. Tells whether a writer has died, as lockReading. */
+  async #lockReadingAsync(method: string, options: ReadOptions | undefined): Promise<boolean> {
+    const what = `${KIND}.${method}`;
+    const timeout = options === undefined ? Infinity : checkWaitOptions(what, options, ['timeout', 'signal', 'within']);
+    const { within, signal } = options ?? {};
+    const side = this.#readySide();
+    if (within !== undefined) {
+      this.#checkWithin(what, within);
+      return this.#readAgain();
+    }
+    checkWaitAsync();
+    if (side.waits === 0) {
+      const isTold = side.reads > 0 && side.died && side.told;
+      side.acts = READING;
+      let answer: ReturnType<Side['readToo']>;
+      try {
+        answer = side.reads > 0 ? side.readToo() : side.begin(false);
+        if (answer === ANSWER_CLOSED) throw this[disposedError]();
+        if (answer === QUEUED) side.wait(this[phaseSeen]);
+        else side.begun(answer === OWNER_DIED, this);
+      } finally {
+        side.acts = NOTHING;
+      }
+      // If a callback locks for reading itself, the callback is not called again.
+      if (answer !== QUEUED) return isTold || (side.died && this.#tellReader());
+    } else side.waits++;
+    const { phase } = side;
+    let hasLeft = false;
+    // Is called when this promise gives up. The promise leaves at once, so that no other code of the thread counts it
+    // among the promises that become readers.
+    const leave = (): Ended => {
+      if (hasLeft) return REFUSED;
+      hasLeft = true;
+      const answer = this[lastAnswer](phase);
+      if (answer !== ADMITTED) {
+        side.waits--;
+        side.leave();
+      }
+      return answer;
+    };
+    try {
+      this[checkEnded](
+        timeout === 0 ? leave() : await this[sleepAsync](phase, timeout, signal, leave),
+        this.#wanted,
+        timeout,
+      );
+    } catch (error) {
+      if (hasLeft || this[isOver]) throw error;
+      // The stack was exhausted before the promise could wait. It no longer is after an await.
+      await undefined;
+      if (!this[isOver] && leave() === ADMITTED) {
+        this.#settleReaders();
+        this.#unlockReading();
+      }
+      throw error;
+    }
+    this.#settleReaders();
+    return side.died && this.#tellReader();
+  }
+
+  #checkWithin(what: string, within: HeldRead): void {
+    const lock = (within as Partial<HeldRead> | null)?.[lockOf];
+    // The guard may be of another copy of the library. `unlockRead` may have ended the reading without the guard.
+    const reads = within?.[Symbol.toStringTag] === 'HeldRead' && this[sideOfLock].reads > 0;
+    if (!reads || lock === undefined || guardedBy.get(lock) !== this[sideOfLock])
+      throw bad('type', `${what}: within`, 'a HeldRead of this lock that is held', within);
+  }
+
+  /** If the phase is over, makes the promises of this thread that wait for its end readers. */
+  #settleReaders(): void {
+    const side = this[sideOfLock];
+    if (side.waits === 0 || this[address] === CLOSED_OBJECT || this[answerAt](side.at, side.phase) !== ADMITTED) return;
+    side.endWait();
+    side.keeps = this;
+  }
+
+  /** One more call of a reading thread reads. Tells of a death, unless an earlier call has been told of the same. */
+  #readAgain(): boolean {
+    const side = this[sideOfLock];
+    side.reads++;
+    return side.died && (side.told || this.#tellReader());
+  }
+
+  /** Tells the callback that a writer has died. If the callback fails, the newest reading ends. */
+  #tellReader(): true {
+    const side = this[sideOfLock];
+    const { reads } = side;
+    side.told = true;
+    return this.#tellDeaths(
+      Math.max(this[functions].unreportedDeaths(this[address]), 1),
+      () => side.reads >= reads,
+      () => {
+        side.told = false;
+        this.#unlockReading();
+      },
+    );
   }
 
   // --- Writing ---------------------------------------------------------------------------------------------
@@ -286,7 +502,7 @@ export class RwLock extends WritersHalf {
    * @example lock.lockWrite({ timeout: 50 });
    */
   lockWrite(options?: WaitOptions): void {
-    this[lockWriting]('lockWrite', options, true);
+    this.#lockWriting('lockWrite', options, true);
     this[sideOfLock].acts = 0;
     // biome-ignore lint/correctness/noVoidTypeReturn: to the types it is nothing, and `using` it throws.
     return NO_WRITING;
@@ -300,7 +516,7 @@ export class RwLock extends WritersHalf {
    * @example if (lock.tryLockWrite()) lock.unlockWrite();
    */
   tryLockWrite(): boolean {
-    return this[tryLockWriting]() !== undefined;
+    return this.#tryLockWriting() !== undefined;
   }
 
   /**
@@ -310,7 +526,7 @@ export class RwLock extends WritersHalf {
    * @example await lock.lockWriteAsync({ signal });
    */
   async lockWriteAsync(options?: WaitOptions): Promise<void> {
-    await this[lockWritingAsync]('lockWriteAsync', options, true);
+    await this.#lockWritingAsync('lockWriteAsync', options, true);
   }
 
   /**
@@ -320,14 +536,13 @@ export class RwLock extends WritersHalf {
    * @example lock.unlockWrite();
    */
   unlockWrite(): void {
-    this[unlockWriting]();
+    this.#unlockWriting();
   }
 
-  /** @internal */
-  [unlockWriting](): void {
+  #unlockWriting(): void {
     const side = this[sideOfLock];
-    if (side.turn === WRITES) this[endTurn](false);
-    else if (!this[isGone]()) throw new Error(`${KIND}.unlockWrite: this thread does not write ${this[described]()}`);
+    if (side.turn === WRITES) this.#endTurn(false);
+    else if (!this.#isGone()) throw new Error(`${KIND}.unlockWrite: this thread does not write ${this[described]()}`);
   }
 
   /**
@@ -335,8 +550,8 @@ export class RwLock extends WritersHalf {
    * does, and throws what `lockWrite` throws.
    */
   write(options?: WaitOptions): HeldWrite {
-    const guard = new WriteGuard(this[guarded], false);
-    told(guard, this[lockWriting]('write', options, true));
+    const guard = new WriteGuard(this.#guarded, false);
+    told(guard, this.#lockWriting('write', options, true));
     this[sideOfLock].acts = 0;
     return guard;
   }
@@ -346,7 +561,7 @@ export class RwLock extends WritersHalf {
    * blocks the thread, and rejects as `lockWriteAsync` does.
    */
   async writeAsync(options?: WaitOptions): Promise<HeldWrite> {
-    return new WriteGuard(this[guarded], await this[lockWritingAsync]('writeAsync', options, true));
+    return new WriteGuard(this.#guarded, await this.#lockWritingAsync('writeAsync', options, true));
   }
 
   /**
@@ -355,8 +570,8 @@ export class RwLock extends WritersHalf {
    * @example using held = lock.tryWrite();
    */
   tryWrite(): HeldWrite | undefined {
-    const guard = new WriteGuard(this[guarded], false);
-    const died = this[tryLockWriting]();
+    const guard = new WriteGuard(this.#guarded, false);
+    const died = this.#tryLockWriting();
     return died === undefined ? undefined : told(guard, died);
   }
 
@@ -370,8 +585,8 @@ export class RwLock extends WritersHalf {
    * @example using held = lock.update({ timeout: 50 });
    */
   update(options?: WaitOptions): HeldUpdate {
-    const guard = new UpdateGuard(this[guarded], false);
-    told(guard, this[lockWriting]('update', options, false));
+    const guard = new UpdateGuard(this.#guarded, false);
+    told(guard, this.#lockWriting('update', options, false));
     this[sideOfLock].acts = 0;
     return guard;
   }
@@ -381,7 +596,358 @@ export class RwLock extends WritersHalf {
    * @example await using held = await lock.updateAsync();
    */
   async updateAsync(options?: WaitOptions): Promise<HeldUpdate> {
-    return new UpdateGuard(this[guarded], await this[lockWritingAsync]('updateAsync', options, false));
+    return new UpdateGuard(this.#guarded, await this.#lockWritingAsync('updateAsync', options, false));
+  }
+
+  /**
+   * Blocks the thread until it has the turn and, if it `writes`, until it is a writer. Returns whether a
+   * writer has died, after the callback has been told.
+   *
+   * The caller must then set `acts` to NOTHING. If an interrupt comes before that, the turn is given back: nobody has a
+   * guard yet that could do so.
+   */
+  #lockWriting(method: string, options: WaitOptions | undefined, writes: boolean): boolean {
+    const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.${method}`, options);
+    const side = this.#readySide();
+    if (side.isBusy) throw this.#writesItself(method);
+    const left = countdown(timeout);
+    side.acts = TURNING;
+    try {
+      try {
+        const queue = this.#turn;
+        if (!queue.tryAcquire()) {
+          if (timeout === 0) throw timedOut(this.#wanted(), timeout);
+          this[checkBlocking](WITHOUT_BLOCKING);
+          this.#expectInterrupt();
+          queue.acquire({ timeout });
+        }
+      } catch (error) {
+        if (error instanceof DisposedError) throw this[disposedError]();
+        throw error instanceof TimeoutError ? timedOut(this.#wanted(), timeout) : error;
+      }
+      side.takeTurn(this);
+      try {
+        if (writes) this.#becomeWriter(left, timeout, WITHOUT_BLOCKING);
+      } catch (error) {
+        this.#giveTurnBack();
+        throw error;
+      }
+    } catch (error) {
+      // If the stack is exhausted, the thread may have the turn. A microtask then brings the side into order.
+      if (error instanceof RangeError) this.#expectInterrupt();
+      else side.acts = NOTHING;
+      throw error;
+    }
+    return this.#tellWriter();
+  }
+
+  #writesItself(method: string): Error {
+    return selfDeadlock(
+      `${KIND}.${method}`,
+      `this thread or a promise of it reads, writes or waits for ${this[described]()} already`,
+      'code that has the lock must unlock first; to read and then perhaps write, use update and then upgrade',
+      `${method}Async()`,
+    );
+  }
+
+  /**
+   * Gives the turn back when the thread has written nothing. The next owner of the turn is told of the deaths
+   * of which this thread has learned.
+   */
+  #giveTurnBack(): void {
+    const side = this[sideOfLock];
+    const { deaths } = side;
+    side.deaths = 0;
+    if (deaths > 0 && !this[isOver]) this.#core.restoreOwnerDeaths(this[address], deaths);
+    if (side.turn !== NO_TURN) this.#endTurn(true);
+  }
+
+  /** Tells the callback if a writer has died. Returns whether a writer has died. The thread writes or updates. */
+  #tellWriter(): boolean {
+    // The gate also says that a writer has died: an update may have learned of the death and then not have written.
+    const deaths = this[sideOfLock].deaths || this[functions].hasDied(this[address]);
+    return deaths !== 0 && this.#tellTurn(deaths);
+  }
+
+  #tellTurn(told: number): true {
+    const side = this[sideOfLock];
+    const { turn, deaths } = side;
+    side.deaths = 0;
+    // The callback may call the lock.
+    side.acts = NOTHING;
+    return this.#tellDeaths(
+      told,
+      () => side.turn === turn,
+      () => {
+        side.deaths = deaths;
+        this.#giveTurnBack();
+      },
+    );
+  }
+
+  /** Lets no more readers in, and blocks until all readers have left. If that fails, the thread still has the turn. */
+  #becomeWriter(left: () => number, timeout: number, instead: string): void {
+    const side = this[sideOfLock];
+    let answer: Drained | QUEUED = side.shut();
+    try {
+      if (answer === QUEUED) {
+        answer = REFUSED;
+        if (timeout > 0) this[checkBlocking](instead);
+        answer = this.#drain(this[phaseSeen], left);
+      }
+    } finally {
+      side.drained(answer);
+    }
+    this[checkEnded](answer, this.#wanted, timeout);
+  }
+
+  #drain(phase: number, left: () => number): Drained {
+    this.#expectInterrupt();
+    return this[block](
+      left,
+      (nanoseconds) => this[functions].drainReaders(this[address], phase, nanoseconds),
+      (answer) => (answer === TIMED_OUT ? REFUSED : answer),
+    );
+  }
+
+  /** Does the same as lockWriting, without blocking the thread. */
+  async #lockWritingAsync(method: string, options: WaitOptions | undefined, writes: boolean): Promise<boolean> {
+    const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.${method}`, options);
+    const { signal } = options ?? {};
+    checkWaitAsync();
+    const isImpatient = signal !== undefined || timeout !== Infinity;
+    const left = countdown(timeout);
+    const { attachment, promises } = this.#shared;
+    let alone: Run | undefined;
+    // `watch` may run code of the signal, so it comes before the request is queued.
+    const unwatch = watch(timeout, signal, (reason) => alone && promises.cancel(alone, reason), this.#wanted);
+    try {
+      const side = this.#readySide();
+      const core = this.#core;
+      // Is called when the turn comes. A writer shuts the gate at once, so no reader that comes later goes before it. If
+      // the stack was exhausted in this call, it is made again.
+      const due = (): void => {
+        side.takeTurn(this);
+        side.deaths += core.ownersDied(this[address]);
+        if (writes && side.shut() === QUEUED && timeout === 0) side.drained(REFUSED);
+        // `due` may run inside the endTurn of another call of this thread, which has given its turn back by now.
+        side.acts &= ~TURNING;
+      };
+      // If the thread already has the turn, TURNING stays unset, so that an interrupt of this call does not give that
+      // turn back.
+      if (side.turn === NO_TURN) side.acts = TURNING;
+      let answer: number = promises.first === 0 ? core.tryAcquireRobust(this[address], 1, attachment) : REFUSED;
+      let waited: Promise<void> | undefined;
+      if (answer === REFUSED) {
+        waited = newPromise<void>();
+        const resolve = resolveOfNew();
+        let isDue = false;
+        const settle = (refusal?: Promise<never>): void => {
+          if (refusal === undefined && !isDue) due();
+          isDue = true;
+          resolve(refusal);
+        };
+        if (isImpatient) alone = promises.alone(settle);
+        answer = promises.arrive(this, this[address], 1, attachment, settle, alone);
+      }
+      if (answer === ADMITTED) due();
+      side.acts = NOTHING;
+      if (answer < ADMITTED) throw answer === ANSWER_CLOSED ? this[disposedError]() : noRoom(core);
+      if (alone && timeout === 0) promises.cancel(alone, () => timedOut(this.#wanted(), timeout));
+      await (answer === ADMITTED || waited);
+    } catch (error) {
+      return locate(error instanceof DisposedError && this[isOver] ? this[disposedError]() : error);
+    } finally {
+      unwatch();
+    }
+    if (writes) {
+      try {
+        await this.#becomeWriterAsync(left, timeout, signal);
+      } catch (error) {
+        this.#giveTurnBack();
+        throw error;
+      }
+    }
+    return this.#tellWriter();
+  }
+
+  async #becomeWriterAsync(left: () => number, timeout: number, signal: Signal | undefined): Promise<void> {
+    const side = this[sideOfLock];
+    let answer: Drained | QUEUED = side.shut();
+    // The code of the signal may read the phase of another object.
+    const phase = this[phaseSeen];
+    try {
+      if (answer === QUEUED) {
+        answer = REFUSED;
+        if (signal?.aborted) throw reasonOf(signal);
+        if (timeout > 0) answer = await this.#drainAsync(phase, Math.max(left(), 0), signal);
+      }
+    } finally {
+      side.drained(answer);
+    }
+    this[checkEnded](answer, this.#wanted, timeout);
+  }
+
+  /**
+   * As #drain, without blocking the thread. A thread has at most one such promise for each lock, and nobody else waits
+   * on the word that the promise listens to. So a notify may end the `Atomics.waitAsync`, and no group is needed
+   * (phase-object.ts).
+   */
+  #drainAsync(phase: number, timeout: number, signal: Signal | undefined): Promise<Drained> {
+    const at = this[address];
+    const attachment = this[ownAttachment];
+    const sync = this[functions];
+    const words = new Int32Array(this[reference].membership.memory.buffer);
+    const index = (at >> 2) + DRAIN_INDEX;
+    return new Promise((resolve, reject) => {
+      let hasEnded = false;
+      const settle = (answer: Drained): void => {
+        if (hasEnded) return;
+        hasEnded = true;
+        this.#stopDraining = undefined;
+        stop();
+        host.keepAlive(false);
+        if (!this[isOver]) sync.waitsEnd(attachment, 1, answer === ADMITTED ? 0 : WAIT_FAILED);
+        // A pending waitAsync would keep the memory alive. It cannot be cancelled, but a notify ends it.
+        Atomics.notify(words, index);
+        if (answer === REFUSED) this[sideOfLock].drained(answer);
+        resolve(answer);
+      };
+      const look = (): void => {
+        while (!hasEnded) {
+          const answer = sync.announceDrain(at, phase);
+          if (answer !== QUEUED) {
+            settle(answer);
+            return;
+          }
+          const wait = waitAsync(words, index, sync.drainSeen.value);
+          if (!wait.async) continue;
+          wait.value.then(look);
+          return;
+        }
+      };
+      const stop = watch(
+        timeout,
+        signal,
+        (late) => {
+          const reason = late();
+          if (!isTimeout(reason, signal)) reject(reason);
+          settle(REFUSED);
+        },
+        this.#wanted,
+      );
+      // The code of the signal may have disposed of the lock. Then its memory may be that of another object.
+      if (this[isOver]) {
+        hasEnded = true;
+        stop();
+        resolve(ANSWER_CLOSED);
+        return;
+      }
+      this.#stopDraining = settle;
+      sync.waitsBegin(attachment, 1, timestamp());
+      host.keepAlive(true);
+      look();
+    });
+  }
+
+  /** Becomes a writer without waiting. Returns whether a writer has died, or undefined if that cannot be. */
+  #tryLockWriting(): boolean | undefined {
+    const side = this.#readySide();
+    const at = this[address];
+    const sync = this[functions];
+    if (side.isBusy) return undefined;
+    side.acts = TURNING;
+    try {
+      let answer: Drained | QUEUED = this.#core.tryAcquireRobust(at, 1, this.#shared.attachment);
+      if (answer === ADMITTED) {
+        side.takeTurn(this);
+        side.deaths += this.#core.ownersDied(at);
+        // The thread has the turn, so the gate is open, and the stamp is the number of the phase and 1 more. The thread
+        // shuts the gate only if no reader is in.
+        const stamp = sync.stampOf(at);
+        answer = stamp === ANSWER_CLOSED || sync.isDrained(at, stamp - 1) ? side.shut() : QUEUED;
+        side.drained(answer);
+        if (answer !== ADMITTED) this.#giveTurnBack();
+      }
+      if (answer === ANSWER_CLOSED) throw this[disposedError]();
+      if (answer !== ADMITTED) return undefined;
+    } finally {
+      side.acts = NOTHING;
+    }
+    return this.#tellWriter();
+  }
+
+  /** Opens the gate if it is shut, and gives the turn back. See Side.endTurn for `keepsDied`. */
+  #endTurn(keepsDied: boolean): void {
+    this[sideOfLock].endTurn(this, this.#turn, keepsDied);
+  }
+
+  // --- What the guards do ------------------------------------------------------------------------------------
+
+  #endUpdate(): void {
+    const side = this[sideOfLock];
+    if (side.turn === HAS_TURN) this.#endTurn(true);
+    else if (!this.#isGone())
+      throw new Error(`HeldUpdate.unlock: this thread does not have the turn of ${this[described]()}`);
+  }
+
+  #upgrade(options: WaitOptions | undefined): HeldWrite {
+    const timeout = options === undefined ? Infinity : checkWaitOptions('HeldUpdate.upgrade', options);
+    const side = this.#readySide();
+    if (side.reads > 0 || side.waits > 0) {
+      const call = 'HeldUpdate.upgrade';
+      const why = `this thread or a promise of it reads ${this[described]()} too, or waits to`;
+      throw selfDeadlock(call, why, 'code that reads too must unlock that first', 'upgradeAsync()');
+    }
+    side.acts = TURNING;
+    try {
+      this.#becomeWriter(countdown(timeout), timeout, 'upgradeAsync');
+      return new WriteGuard(this.#guarded, this[functions].hasDied(this[address]) !== 0);
+    } finally {
+      side.acts = NOTHING;
+    }
+  }
+
+  async #upgradeAsync(options: WaitOptions | undefined): Promise<HeldWrite> {
+    const timeout = options === undefined ? Infinity : checkWaitOptions('HeldUpdate.upgradeAsync', options);
+    this.#readySide();
+    await this.#becomeWriterAsync(countdown(timeout), timeout, options?.signal);
+    return new WriteGuard(this.#guarded, this[functions].hasDied(this[address]) !== 0);
+  }
+
+  #downgrade(): HeldRead {
+    const side = this.#readySide();
+    if (side.turn !== WRITES) throw new Error(`HeldWrite.downgrade: this thread does not write ${this[described]()}`);
+    side.readOn();
+    this.#unlockWriting();
+    this.#settleReaders();
+    return new ReadGuard(this.#guarded, false);
+  }
+
+  #downgradeToUpdate(): HeldUpdate {
+    const side = this.#readySide();
+    if (side.turn !== WRITES)
+      throw new Error(`HeldWrite.downgradeToUpdate: this thread does not write ${this[described]()}`);
+    side.openOn();
+    this.#settleReaders();
+    return new UpdateGuard(this.#guarded, false);
+  }
+
+  #downgradeUpdate(): HeldRead {
+    const side = this.#readySide();
+    if (side.turn !== HAS_TURN)
+      throw new Error(`HeldUpdate.downgrade: this thread does not have the turn of ${this[described]()}`);
+    side.acts = READING | TURNING;
+    try {
+      // The gate is open, because this thread has the turn and does not write.
+      const answer = side.reads > 0 ? ADMITTED : side.begin(false);
+      if (answer === ANSWER_CLOSED) throw this[disposedError]();
+      side.begun(side.reads > 0 ? side.died : answer === OWNER_DIED, this);
+      this.#endTurn(true);
+      return new ReadGuard(this.#guarded, side.died);
+    } finally {
+      side.acts = NOTHING;
+    }
   }
 
   // --- Stamps ----------------------------------------------------------------------------------------------
@@ -456,7 +1022,7 @@ export class RwLock extends WritersHalf {
 
   /** @internal */
   protected override get [count](): number {
-    return super[count] + (this[isOver] ? 0 : this[turn].waiting);
+    return super[count] + (this[isOver] ? 0 : this.#turn.waiting);
   }
 
   #readers(): number[] {
@@ -486,7 +1052,7 @@ export class RwLock extends WritersHalf {
     );
     const queued = this[isOver]
       ? []
-      : this[turn].inspect().waiters.map(
+      : this.#turn.inspect().waiters.map(
           ({ thread, threadId, requests, waited }): RwLockWaiter => ({
             thread,
             threadId,
@@ -512,6 +1078,72 @@ export class RwLock extends WritersHalf {
     }
     const writer = this.#writer();
     return writer === 0 ? 'writing' : `writing by ${threadText(this[reference].membership.core, writer)}`;
+  }
+
+  // --- What both have in common --------------------------------------------------------------------------------
+
+  /** Returns the side of this thread, brought into order and with all due promises as readers. */
+  #readySide(): Side {
+    const side = this[sideOfLock];
+    if (this[isOver]) throw this[disposedError]();
+    if (side.acts !== NOTHING) this.#recover();
+    if (side.waits > 0) this.#settleReaders();
+    return side;
+  }
+
+  /**
+   * Is called when a call is about to block. The runtime may end the call by an exception. Then the next call of the
+   * thread on this lock brings the side into order. If there is no such call, this happens as soon as the thread has
+   * returned to its event loop, as for a mutex (runtime/interrupts.ts).
+   */
+  #expectInterrupt(): void {
+    this[reference].membership.expectInterrupt();
+    this.#recoverAfterInterrupt();
+  }
+
+  /** Brings the side into order after the runtime has ended a call by an exception. */
+  #recover(): void {
+    const side = this[sideOfLock];
+    this[uncountBlocked](true);
+    if (side.recover()) this.#giveTurnBack();
+    side.acts = NOTHING;
+    side.keep(this);
+  }
+
+  /**
+   * Tells the callback of deaths. If the callback throws, or has unlocked the lock, throws.
+   * @param hasIt tells whether the caller still has the lock.
+   * @param unlock is called before the error is thrown, if the caller still has the lock.
+   */
+  #tellDeaths(deaths: number, hasIt: () => boolean, unlock: () => void): true {
+    try {
+      this.onOwnerDied?.(deaths);
+      if (!hasIt()) throw new Error(`${KIND}: onOwnerDied has unlocked it`);
+    } catch (error) {
+      if (hasIt()) unlock();
+      throw error;
+    }
+    return true;
+  }
+
+  /** Whether the lock has been disposed of, so that there is nothing to unlock. */
+  #isGone(): boolean {
+    return this[isOver] || this.#core.isDisposed(this[address]) !== 0;
+  }
+
+  /** @internal */
+  protected override [close](): void {
+    this.#core.disposeAgain(this[address]);
+  }
+
+  /** @internal */
+  protected override [forget](): void {
+    // A promise whose phase is over reads, so it must learn here whether a writer has died. Later the lock is gone.
+    this.#settleReaders();
+    this[sideOfLock].close(this[address]);
+    super[forget]();
+    this.#stopDraining?.(ANSWER_CLOSED);
+    this.#turn[closed]();
   }
 }
 
