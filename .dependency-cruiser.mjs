@@ -146,10 +146,10 @@ const src = [
   ),
   only(
     'src-tasks-alone',
-    'taketurns/tasks is for engines without WebAssembly and shared memory: it shares only the errors, `limit`, the order of keys, the true clock, and types.',
+    'taketurns/tasks is for engines without WebAssembly and shared memory: it shares only the errors, `limit`, the order of keys, the true clock, what the console shows, and types.',
     '^src/tasks/',
     '^(src|dist)/',
-    ['^src/(common-errors|keys|limiting|options|real-clock)[.]ts$'],
+    ['^src/(common-errors|keys|limiting|options|real-clock|shown)[.]ts$'],
   ),
   forbid(
     'src-tasks-types',

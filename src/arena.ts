@@ -5,7 +5,7 @@
 import { host } from '#host';
 import { REAPED, STILL_AWAKE } from './border/numbers.js';
 import { badType, checkInteger, checkType, DisposedError } from './errors.js';
-import { dispose, inspected } from './held-permits.js';
+import { dispose } from './held-permits.js';
 import {
   type ArenaHandle,
   type ArenaOptions,
@@ -20,6 +20,7 @@ import {
 import { setTimeout } from './runtime/clock.js';
 import { afterInterrupt } from './runtime/interrupts.js';
 import { isMembership, type Membership } from './runtime/membership.js';
+import { inspected, shown } from './shown.js';
 import { type ArenaStats, arenaStats } from './stats.js';
 
 export type { ArenaHandle, ArenaOptions, SharedMemory } from './own-arenas.js';
@@ -257,7 +258,7 @@ export class Arena {
 
   /** @internal */
   [inspected](): string {
-    return this.toString();
+    return shown(this);
   }
 
   #check(what: string, thread: unknown): ThreadHandle {

@@ -1,6 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** A HeldLock is a guard of a lock: it gives the lock back once. */
-import { asyncDispose, dispose, giveBack, inspected } from './held-permits.js';
+import { asyncDispose, dispose, giveBack } from './held-permits.js';
+import { inspected, shown } from './shown.js';
 
 /** @internal The lock that a guard gives back. */
 export interface Lockable {
@@ -65,7 +66,7 @@ export class HeldLock implements Disposable, AsyncDisposable {
 
   /** @internal */
   [inspected](): string {
-    return this.toString();
+    return shown(this);
   }
 
   /** Ends a `using` scope: calls `unlock`. */

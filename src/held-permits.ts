@@ -1,6 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** HeldPermits is a guard of permits: it gives them back once. */
 import { checkInteger } from './errors.js';
+import { inspected, shown } from './shown.js';
 
 /** @internal A key of a keyed lock may be held for another copy of the library, so all copies have one symbol. */
 export const giveBack: unique symbol = Symbol.for('taketurns:giveBack');
@@ -14,9 +15,6 @@ export interface Releasable {
 // Node 20 before 20.5.1 has no Symbol.dispose. The helpers of TypeScript and its polyfills all use this name.
 export const dispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose');
 export const asyncDispose: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
-
-/** @internal `console.log` of Node, Deno and Bun prints what this method of an object returns. */
-export const inspected: unique symbol = Symbol.for('nodejs.util.inspect.custom');
 
 /**
  * The result of a call that takes something and returns no guard. TypeScript refuses `using p = semaphore.acquire()`.
@@ -118,7 +116,7 @@ export class HeldPermits implements Disposable, AsyncDisposable {
 
   /** @internal */
   [inspected](): string {
-    return this.toString();
+    return shown(this);
   }
 
   /** Ends a `using` scope: calls `release`. */

@@ -4,10 +4,11 @@
 import { host } from '#host';
 import type { Kind } from './border/kinds.js';
 import { DisposedError, described, quoted } from './errors.js';
-import { dispose, inspected } from './held-permits.js';
+import { dispose } from './held-permits.js';
 import type { Handle, Reference } from './reference.js';
 import { leaves, threadEnded } from './runtime/membership.js';
 import { closed } from './runtime/promises.js';
+import { inspected, nameOf, shown } from './shown.js';
 
 // State is private, because users may freeze an object. The hooks of the classes are symbols, so that a user's subclass
 // cannot replace one by chance. For the same reason a class asks itself by private names and by hooks, and not by names
@@ -96,12 +97,12 @@ export abstract class SharedObject<K extends Kind> implements Disposable {
 
   /** The name of its class. */
   get [Symbol.toStringTag](): string {
-    return this.#kind;
+    return #kind in this ? this.#kind : nameOf(this);
   }
 
   /** @internal What the console shows of a class that describes itself. */
   [inspected](): string {
-    return this.toString();
+    return shown(this);
   }
 
   /** @internal */

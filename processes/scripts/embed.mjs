@@ -1,8 +1,8 @@
 /**
- * Writes the files of src/ that are not in git: common-errors.ts, limiting.ts and real-clock.ts, copies of files of
- * `taketurns`; turn.lua, the parts of the script joined (turn/turn.lua is the frame); turn-source.ts, the script
- * without its comments and with short names, and its SHA-1; and local/thread-source.ts, the program of a broker's
- * thread in one text.
+ * Writes the files of src/ that are not in git: common-errors.ts, limiting.ts, real-clock.ts and shown.ts, copies of
+ * files of `taketurns`; turn.lua, the parts of the script joined (turn/turn.lua is the frame); turn-source.ts, the
+ * script without its comments and with short names, and its SHA-1; and local/thread-source.ts, the program of a
+ * broker's thread in one text.
  *
  * A name stands for itself wherever it is written: all locals that are called alike get one short name. So the scopes
  * stay as they are, and no two names become one. Fields of the script's own tables get short names too, but for those of
@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url';
 import luaparse from 'luaparse';
 import { rolldown } from 'rolldown';
 
-for (const name of ['common-errors.ts', 'limiting.ts', 'real-clock.ts']) {
+for (const name of ['common-errors.ts', 'limiting.ts', 'real-clock.ts', 'shown.ts']) {
   const common = readFileSync(new URL(`../../src/${name}`, import.meta.url), 'utf8');
   writeFileSync(
     new URL(`../src/${name}`, import.meta.url),

@@ -11,10 +11,11 @@
  */
 import { acquire, type WaitOptions } from './acquire.js';
 import { bad, checkInteger, checkType, DisposedError, TimeoutError } from './errors.js';
-import { asyncDispose, type GuardClass, type Held, inspected } from './hold.js';
+import { asyncDispose, type GuardClass, type Held } from './hold.js';
 import { disposed, type SharedObject } from './object.js';
 import type { Durability } from './options.js';
 import type { Session } from './session.js';
+import { inspected, shown } from './shown.js';
 import * as wire from './wire.js';
 
 /** A waiter or a holder, as `inspect` tells it. */
@@ -311,7 +312,7 @@ export abstract class Handle {
 
   /** @internal */
   [inspected](): string {
-    return this.toString();
+    return shown(this);
   }
 
   /** The name of the class. */

@@ -16,12 +16,12 @@ import {
   type HeldPermits,
   type HeldRead,
   type HeldWrite,
-  inspected,
 } from './hold.js';
 import { Mutex } from './mutex.js';
 import { MOST_PERMITS } from './object.js';
 import { RwLock } from './rw-lock.js';
 import { Semaphore } from './semaphore.js';
+import { inspected, shown } from './shown.js';
 import type { Surroundings } from './surroundings.js';
 
 /**
@@ -83,7 +83,7 @@ export class HeldAll<G extends readonly Held[] = readonly Held[]> implements Dis
 
   /** @internal */
   [inspected](): string {
-    return this.toString();
+    return shown(this);
   }
 
   /** Ends a `using` scope: gives all back, and does not wait for the server. */

@@ -12,6 +12,7 @@
 import { lookingAtTheClock } from './abort.js';
 import { bad, LeaseLostError } from './errors.js';
 import type { Request } from './request.js';
+import { inspected, shown } from './shown.js';
 import { tokenOf, writeProof } from './wire.js';
 
 /** What a guard needs of `Grants`. */
@@ -35,8 +36,6 @@ export type GuardClass<G extends Held = Held> = new (
 
 // Node 20 before 20.5.1 has no `Symbol.dispose`. The helpers of TypeScript and all polyfills take `Symbol.for` instead.
 export const dispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose');
-/** @internal The name of the method that `console.log` of Node, Deno and Bun calls. */
-export const inspected: unique symbol = Symbol.for('nodejs.util.inspect.custom');
 export const asyncDispose: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
 
 /**
@@ -183,7 +182,7 @@ export abstract class Held implements Disposable, AsyncDisposable {
 
   /** @internal */
   [inspected](): string {
-    return this.toString();
+    return shown(this);
   }
 
   /** Ends a `using` scope: gives back all, and does not wait for the server. */

@@ -12,8 +12,9 @@ import { whenAborted } from './abort.js';
 import { aborted, checkWait, type WaitOptions } from './acquire.js';
 import type { Clock, Timer } from './clock.js';
 import { DisposedError, TimeoutError } from './errors.js';
-import { asyncDispose, type HeldLock, inspected } from './hold.js';
+import { asyncDispose, type HeldLock } from './hold.js';
 import type { Mutex } from './mutex.js';
+import { inspected, shown } from './shown.js';
 
 /** The leader, as the server knows of it. */
 export interface LeaderState {
@@ -164,7 +165,7 @@ export class Leader implements AsyncDisposable {
 
   /** @internal */
   [inspected](): string {
-    return this.toString();
+    return shown(this);
   }
 
   /** Ends an `await using` scope: calls `close`. */

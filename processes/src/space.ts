@@ -12,7 +12,7 @@ import type { Driver, Script } from './drivers/driver.js';
 import { checkBoolean, checkName, checkOptions, DisposedError, SpaceError } from './errors.js';
 import { Listeners, type SpaceEvents } from './events.js';
 import { fnv1a } from './hash.js';
-import { asyncDispose, inspected } from './hold.js';
+import { asyncDispose } from './hold.js';
 import { type HeldAll, type HeldOf, type Holdable, holdAll } from './hold-all.js';
 import { Leader } from './leader.js';
 import { driverFor, localDriverFor } from './load.js';
@@ -23,6 +23,7 @@ import { RwLock } from './rw-lock.js';
 import { Semaphore } from './semaphore.js';
 import { refusal } from './server-error.js';
 import { Session } from './session.js';
+import { inspected, shown } from './shown.js';
 import { startHeartbeat } from './start-heartbeat.js';
 import type { Surroundings } from './surroundings.js';
 import * as wire from './wire.js';
@@ -505,7 +506,7 @@ export class Space implements AsyncDisposable {
 
   /** @internal */
   [inspected](): string {
-    return this.toString();
+    return shown(this);
   }
 
   /** Ends an `await using` scope: calls `close`. */

@@ -10,8 +10,9 @@
  * A guard that has been upgraded or downgraded holds nothing any more. The guard that the call returns holds what this
  * guard held.
  */
-import { asyncDispose, dispose, inspected } from '../held-permits.js';
+import { asyncDispose, dispose } from '../held-permits.js';
 import type { WaitOptions } from '../options.js';
+import { inspected, nameOf, shown } from '../shown.js';
 
 /** @internal What a guard calls to act on its lock. */
 export interface GuardedLock {
@@ -118,12 +119,12 @@ abstract class Held implements Disposable, AsyncDisposable {
 
   /** The name of its class. */
   get [Symbol.toStringTag](): string {
-    return this.#name;
+    return #name in this ? this.#name : nameOf(this);
   }
 
   /** @internal */
   [inspected](): string {
-    return this.toString();
+    return shown(this);
   }
 
   /** Ends a `using` scope: calls `unlock`. */

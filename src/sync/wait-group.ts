@@ -7,10 +7,11 @@
 
 import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX } from '../border/numbers.js';
 import { checkInteger, checkOptions, checkType, refuseName } from '../errors.js';
-import { asyncDispose, dispose, inspected } from '../held-permits.js';
+import { asyncDispose, dispose } from '../held-permits.js';
 import { USUAL, type WaitOptions } from '../options.js';
 import { given, type Handle } from '../reference.js';
 import { disposedError, isOver } from '../shared-object.js';
+import { inspected, shown } from '../shown.js';
 import { MOST } from './latch.js';
 import {
   address,
@@ -288,7 +289,7 @@ export class HeldTask implements Disposable, AsyncDisposable {
 
   /** @internal */
   [inspected](): string {
-    return this.toString();
+    return shown(this);
   }
 
   /** Ends a `using` scope: calls `done`. */

@@ -4,7 +4,8 @@
  * `await using` scope, or by its own call, `release`, `unlock` or `done`.
  */
 import { checkInteger } from '../common-errors.js';
-import { asyncDispose, dispose, inspected } from './task-object.js';
+import { inspected, shown } from '../shown.js';
+import { asyncDispose, dispose } from './task-object.js';
 
 /** @internal */
 export const giveBack: unique symbol = Symbol();
@@ -73,7 +74,7 @@ export abstract class Held implements Disposable, AsyncDisposable {
 
   /** @internal */
   [inspected](): string {
-    return this.toString();
+    return shown(this);
   }
 
   /** Ends a `using` scope: gives back what it holds. */

@@ -4,10 +4,14 @@
  *     frozen      every object and every guard is frozen
  *     extended    the class is extended by a class that uses every name of its base for something else: each getter and
  *                 each method throws. The program calls the methods of the base. Guards have such names, too
+ *     shown       the console shows each object and each guard, and what stands for it: a proxy, as frameworks make them,
+ *                 an object that inherits from it, and the prototypes of its class
  *
  * Half of the objects are disposed of, and the others live when the process ends. Prints what has failed. The arguments
  * are the mode and the entries.
  */
+import { inspect } from 'node:util';
+
 const [mode, ...entries] = process.argv.slice(2);
 const isFrozen = mode === 'frozen';
 
@@ -53,9 +57,21 @@ function baseOf(object, names) {
   return base;
 }
 
+/** Shows an object, and what stands for it. Throws if one of these cannot be shown. */
+function show(object) {
+  const all = [object, new Proxy(object, {}), Object.create(object)];
+  for (let of = object; of !== Object.prototype; of = Object.getPrototypeOf(of)) all.push(of);
+  for (const each of all) {
+    inspect(each);
+    Object.prototype.toString.call(each);
+  }
+  return object;
+}
+
 /** Treats an object that the library has made, such as a guard. */
 function keep(object) {
   if (typeof object !== 'object' || object === null) return object;
+  if (mode === 'shown') return show(object);
   if (isFrozen) return Object.freeze(object);
   const names = namesOf(object);
   for (const [name, as] of names) Object.defineProperty(object, name, own(as, name));
@@ -65,6 +81,7 @@ function keep(object) {
 /** Makes an object of a class, and treats it. */
 function make(Class, ...args) {
   const given = args.map(raw);
+  if (mode === 'shown') return show(new Class(...given));
   if (isFrozen) return Object.freeze(new Class(...given));
   class Mine extends Class {}
   const names = namesOf(Class.prototype);

@@ -1,4 +1,4 @@
-/** Objects that users freeze, and classes that users extend by names of their own: nothing of the library notices. */
+/** Objects that users freeze or print, and classes that users extend by names of their own: nothing goes wrong. */
 import { expect, it } from 'vitest';
 import { runProgram } from '../support/program.js';
 
@@ -11,6 +11,10 @@ it.each([
   ['extended', 'threads'],
   ['extended', 'channels'],
   ['extended', 'papers'],
+  ['shown', 'tasks'],
+  ['shown', 'threads'],
+  ['shown', 'channels'],
+  ['shown', 'papers'],
 ])('a program with %s objects of %s does what it does with others, and ends', async (...args) => {
   expect(await runProgram('objects-in-hands', args)).toEqual({ code: 0, out: '', err: '' });
 });
