@@ -161,9 +161,10 @@ export class Space implements AsyncDisposable {
    *     await using space = await Space.local({ space: 'shop' });
    *     await (await space.mutex('token')).runExclusive(refresh);
    * @throws {TypeError | RangeError} (rejects) for a bad option: of another type, out of its range, or unknown.
-   * @throws {SpaceError} (rejects) with the code `DIRECTORY` if the folder of the space cannot be made, is not this
-   * user's alone, has too long a path, or is shared over boot ids; `JOURNAL` if a file in it cannot be read; `SETTINGS` if
-   * another version of the package uses the space; `UNREACHABLE` if no process answers within `connectTimeout`.
+   * @throws {SpaceError} (rejects) with the code `DIRECTORY` if the folder of the space cannot be made or used (also
+   * because this process has too many files open, or the disk is full), is not this user's alone, has too long a path, or
+   * is shared over boot ids; `JOURNAL` if a file in it cannot be read; `SETTINGS` if another version of the package uses
+   * the space; `UNREACHABLE` if no process answers within `connectTimeout`.
    * @example const space = await Space.local({ space: 'shop' });
    */
   static async local(options: LocalOptions = {}): Promise<Space> {
@@ -224,7 +225,8 @@ export class Space implements AsyncDisposable {
     const trouble = this.#trouble;
     const who = this.#driver.knowsDeaths ? 'no process of the space has answered' : 'no server';
     const why = `${who} within ${this.#options.connectTimeout} ms${this.#around.lastWords()}`;
-    return refusal(trouble) ?? new SpaceError('UNREACHABLE', why, trouble);
+    const code = (trouble && this.#driver.codeOf?.(trouble)) ?? 'UNREACHABLE';
+    return refusal(trouble) ?? new SpaceError(code, why, trouble);
   }
 
   /**

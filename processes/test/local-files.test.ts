@@ -661,8 +661,17 @@ test('what the system does not tell is an error of the folder', async () => {
   await refused(folder(), 'the user cannot be told: Requires sys access to "uid"');
 });
 
-/** Runs a program that joins the space, holds and unlocks, and prints the token or the error. */
-function joins(directory: string, flags: readonly string[], first = '', options = {}): string {
+/**
+ * Runs a program that joins the space, holds and unlocks, and prints the token or the error.
+ * @param before the words of a command line that runs the rest of it.
+ */
+function joins(
+  directory: string,
+  flags: readonly string[],
+  first = '',
+  options = {},
+  before: readonly string[] = [],
+): string {
   const source = `
     ${first}
     const { Space } = await import('taketurns-processes');
@@ -676,8 +685,8 @@ function joins(directory: string, flags: readonly string[], first = '', options 
     }
     process.exit();`;
   const cwd = fileURLToPath(new URL('..', import.meta.url));
-  const args = [...flags, '--input-type=module', '--eval', source];
-  return spawnSync(process.execPath, args, { cwd, encoding: 'utf8', timeout: 30_000, ...options }).stdout;
+  const line = [...before, process.execPath, ...flags, '--input-type=module', '--eval', source];
+  return spawnSync(line[0] as string, line.slice(1), { cwd, encoding: 'utf8', timeout: 30_000, ...options }).stdout;
 }
 
 test('a process that may not use the folder is told so', () => {
@@ -691,6 +700,24 @@ test('a process that may not use the folder is told so', () => {
     [permission, all],
   ])
     expect(joins(folder(), flags)).toMatch(/^DIRECTORY the /);
+});
+
+test('a process that has too many files open is told that the folder cannot be used', () => {
+  const directory = folder();
+  // What the package loads when it is used is loaded before.
+  const load = `
+    const warm = await (await import('taketurns-processes')).Space.local({ directory: ${JSON.stringify(folder())} });
+    await warm.close();`;
+  const fill = (free: number): string => `${load}
+    const { closeSync, openSync } = await import('node:fs');
+    const open = [];
+    try { while (true) open.push(openSync('/dev/null')); } catch {}
+    for (let i = 0; i < ${free}; i++) closeSync(open.pop());`;
+  // With so many free descriptors, another step of joining fails.
+  for (const free of [0, 2, 3]) {
+    const limit = ['sh', '-c', 'ulimit -n 64; exec "$@"', 'sh'];
+    expect(joins(directory, [], fill(free), {}, limit)).toMatch(/^DIRECTORY .*: EMFILE: too many open files/);
+  }
 });
 
 test.runIf(process.geteuid?.() === 0)('a umask that takes the rights of the own user is said', () => {

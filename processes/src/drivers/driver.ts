@@ -21,6 +21,9 @@ export interface Driver {
   /** The file number of the socket that shows that this process lives, if there is one that another can inherit. */
   proofOfLife?(): number | undefined;
 
+  /** The code of a `SpaceError` for a call that this trouble has kept from an answer. Default `UNREACHABLE`. */
+  codeOf?(trouble: Error): string | undefined;
+
   /** At least 15 random hexadecimal digits, if the driver has them sooner than node:crypto, which is slow to load. */
   randomDigits?(): string;
 

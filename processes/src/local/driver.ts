@@ -34,7 +34,7 @@ import { lastTicket, lookBeside } from './directory.js';
 import { close, Folder, type Generation, newMember, pidOf, timeOfDay, VERSION } from './generations.js';
 import { onLines } from './lines.js';
 import { Patience } from './patience.js';
-import { address, hasFiles, isDenied, listen, random, userOf } from './platform.js';
+import { address, hasFiles, isDenied, isFull, listen, random, userOf } from './platform.js';
 import { THREAD } from './thread-source.js';
 
 /**
@@ -72,6 +72,7 @@ class Member implements Driver, Owner {
   readonly knowsDeaths = true;
   readonly longestPause = 20;
   readonly randomDigits = () => random();
+  readonly codeOf = (trouble: Error) => (isFull(trouble) ? 'DIRECTORY' : undefined);
   readonly #makeFolder: () => string;
   readonly #folder: Folder;
   readonly name = newMember();

@@ -67,6 +67,12 @@ export function isDenied(error: unknown): boolean {
   return ['EACCES', 'EPERM', 'EROFS', 'ERR_ACCESS_DENIED'].includes(`${code}`) || name === 'NotCapable';
 }
 
+/** Whether the error says that the system cannot read or make files now: too many are open, or the disk is full. It may pass by itself. */
+export const isFull = (error: unknown): boolean =>
+  ['EMFILE', 'ENFILE', 'ENOSPC', 'EDQUOT', 'EIO', 'ENOMEM', 'ENOBUFS'].includes(
+    `${(error as NodeJS.ErrnoException).code}`,
+  );
+
 /** What to listen at, for a socket file of this path: the file, or on Windows a pipe whose name has the random part. */
 export const address = (path: string, random: string, system: string = platform): string =>
   system === WINDOWS ? `\\\\.\\pipe\\taketurns-${random}` : path;
