@@ -2,6 +2,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -163,7 +164,9 @@ test('a revoked turn ends its command', async () => {
   await until(() => hasBegun('holder'));
   const at = ['--directory', directory];
   const shown = await cli('show', ...at);
-  expect(shown.stdout).toMatch(/^job {2}mutex {2}held\n {2}holds +\d+\.\d s {2}token \d+ {2}sh \(pid \d+ on \S+\)\n$/);
+  expect(shown.stdout).toMatch(
+    /^job {2}mutex {2}held\n {2}holds +\d+\.\d s {2}token \d+ {2}sh \(pid \d+ on \S+\)(; command: pid \d+)?\n$/,
+  );
   const token = /token (\d+)/.exec(shown.stdout)?.[1] as string;
   expect(await cli('revoke', ...at, 'job', '12')).toEqual({
     ...{ status: 1, stdout: '' },
@@ -227,7 +230,7 @@ test('show tells who holds and waits, and objects tells all', async () => {
     'table  read-write lock  held',
     expect.stringMatching(/^ {2}holds to read +S {2}T {2}pid \d+ on /),
     'job  mutex  held, 1 wait',
-    expect.stringMatching(/^ {2}holds +S {2}T {2}the first$/),
+    expect.stringMatching(/^ {2}holds +S {2}T {2}the first(; command: pid \d+)?$/),
     expect.stringMatching(/^ {2}waits +S {2}T {2}sh \(pid \d+ on \S+\)$/),
     '',
   ]);
@@ -238,6 +241,27 @@ test('show tells who holds and waits, and objects tells all', async () => {
   for (const name of ['holder', 'waiter']) end(name);
   await Promise.all([holder.ended, waiter.ended]);
 });
+
+test.runIf(process.platform === 'linux')(
+  'show tells the process of the command, also when its program was killed',
+  async () => {
+    const { directory, run } = jobs();
+    const holder = run('--', 'sh', '-c', 'echo $$; sleep 60 & wait');
+    const pid = Number((await once(holder.child.stdout as Readable, 'data'))[0]);
+    onTestFinished(() => {
+      process.kill(pid, 'SIGKILL');
+    });
+    const shown = async (): Promise<string> => (await cli('show', '--directory', directory)).stdout;
+    expect(await shown()).toMatch(new RegExp(`sh \\(pid ${holder.child.pid} on \\S+\\); command: pid ${pid}\n$`));
+    const told = JSON.parse((await cli('show', '--json', '--directory', directory)).stdout);
+    expect(told.holders).toMatchObject([{ command: pid }]);
+    holder.child.kill('SIGKILL');
+    await once(holder.child, 'exit');
+    expect(await shown()).toContain(
+      `sh (pid ${holder.child.pid} on ${hostname()}); has ended, and its command goes on: pid ${pid}\n`,
+    );
+  },
+);
 
 /** Runs a line of the shell, in which $0 is Node, $1 this program, and $2 a folder. */
 const shell = (line: string, directory: string, options = {}) =>

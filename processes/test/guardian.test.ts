@@ -123,7 +123,7 @@ onServers(
       const holder = run('--', 'sh', '-c', two(''));
       const [pid = 0, child = 0] = await pidsOf(holder);
       const guardian = await guardianOf(holder);
-      expect((await cli('show', ...where)).stdout).toMatch(/ sh \(pid \d+ on \S+\)\n$/);
+      expect((await cli('show', ...where)).stdout).toMatch(/ sh \(pid \d+ on \S+\)(; command: pid \d+)?\n$/);
       for (const each of [pid, child]) process.kill(each, 'SIGKILL');
       expect((await holder.ended).status).toBe(128 + 9);
       await until(() => !lives(guardian));

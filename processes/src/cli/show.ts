@@ -4,6 +4,7 @@ import type { ObjectState, Party } from '../handle.js';
 import { READERS } from '../object.js';
 import type { ObjectEntry, Space } from '../space.js';
 import { type Given, UsageError } from './arguments.js';
+import { type Command, commands } from './commands.js';
 import { find, joinSpace, lookAt } from './join.js';
 import { inLine, json, print } from './output.js';
 
@@ -21,19 +22,36 @@ function busy({ kind, max, free, waiting }: ObjectEntry): string {
 
 const isBusy = ({ free, max, waiting }: ObjectEntry): boolean => free < max || waiting > 0;
 
+/** A party, and the process of its command, if `run` has started one on this machine. */
+type Seen = Party & { readonly command?: Command };
+
 /** What a party does, for how long, and who it is. */
-function line(does: string, entry: ObjectEntry, { label, permits, since, token }: Party): string {
+function line(does: string, entry: ObjectEntry, { label, permits, since, token, command }: Seen): string {
+  const doing = command?.isAlone ? 'has ended, and its command goes on' : 'command';
+  const runs = command ? `; ${doing}: pid ${command.pid}` : '';
   const how =
     entry.kind === 'rwlock' ? (permits === READERS ? ' to write' : ' to read') : permits === 1 ? '' : ` ${permits}`;
-  return `  ${`${does}${how}`.padEnd(16)} ${`${(since / 1000).toFixed(1)} s`.padStart(10)}  token ${token}  ${inLine(label)}`;
+  return `  ${`${does}${how}`.padEnd(16)} ${`${(since / 1000).toFixed(1)} s`.padStart(10)}  token ${token}  ${inLine(label)}${runs}`;
 }
 
 /** The lines about an object; none if somebody has disposed of it since it was listed. */
-async function describe(space: Space, entry: ObjectEntry, asJson: boolean): Promise<string[]> {
+async function describe(
+  space: Space,
+  entry: ObjectEntry,
+  asJson: boolean,
+  running: ReadonlyMap<string, Command>,
+): Promise<string[]> {
   const state: ObjectState | undefined = await (await lookAt(space, entry)).inspect();
   if (!state) return [];
-  const { free, waiting, holders, queue } = state;
-  if (asJson) return [json({ ...entry, free, waiting, holders, queue }).trimEnd()];
+  const { free, waiting, queue } = state;
+  const holders = state.holders.map((holder): Seen => {
+    const command = running.get(`${holder.token}`);
+    return command === undefined ? holder : { ...holder, command };
+  });
+  if (asJson) {
+    const told = holders.map(({ command, ...holder }) => (command ? { ...holder, command: command.pid } : holder));
+    return [json({ ...entry, free, waiting, holders: told, queue }).trimEnd()];
+  }
   return [
     `${inLine(entry.name)}  ${KINDS[entry.kind]}  ${busy({ ...entry, free, waiting })}`,
     ...holders.map((holder) => line('holds', entry, holder)),
@@ -43,10 +61,11 @@ async function describe(space: Space, entry: ObjectEntry, asJson: boolean): Prom
 
 async function look(space: Space, names: readonly string[], asJson: boolean): Promise<string> {
   const lines: string[] = [];
+  const running = commands();
   const found = new Set<string>();
   for await (const entry of space.objects()) {
     if (names.length > 0 ? !names.includes(entry.name) : !isBusy(entry)) continue;
-    const described = await describe(space, entry, asJson);
+    const described = await describe(space, entry, asJson, running);
     if (described.length > 0) found.add(entry.name);
     lines.push(...described);
   }

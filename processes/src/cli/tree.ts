@@ -13,7 +13,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-interface Process {
+export interface Process {
   readonly pid: number;
   readonly parent: number;
   /** When it was started: tells it from a later process with the same number. */
@@ -37,7 +37,7 @@ function processOf(pid: number): Process | undefined {
 }
 
 /** The living processes of this machine; none if they cannot be listed, as on Windows. */
-function processes(): Process[] {
+export function processes(): Process[] {
   const found: Process[] = [];
   if (process.platform === 'linux') {
     for (const name of readdirSync('/proc')) {
