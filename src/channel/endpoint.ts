@@ -168,6 +168,8 @@ export class Endpoint {
   /** The thread has released the shared object. From now on calls of the module find it closed. */
   forget(): void {
     this.#wasClosed = this.hasClosed;
+    // A thread that leaves the arena in code of the user, as in `decode`, goes on and hands over what it has copied.
+    if (this.membership.hasLeft && this.at !== CLOSED_OBJECT) this.words[(this.record + E_UNREAD) / 4] = 0;
     this.at = CLOSED_OBJECT;
     this.f64 = new Float64Array(1);
     this.word = 0;

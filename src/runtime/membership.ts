@@ -203,6 +203,8 @@ export class Membership {
   readonly #words: Int32Array;
   /** Whether the library objects of this thread can no longer reach the arena. */
   isOver = false;
+  /** Whether the thread has left the arena, and lives on. */
+  hasLeft = false;
   /** Whether the thread locks a mutex again after a wait on a condition, and so cannot give up. */
   declare locksAgain?: boolean;
   readonly #refs = new WeakMap<LibraryObject, Ref>();
@@ -416,6 +418,7 @@ export class Membership {
   dispose(): void {
     this.#ignoreExit();
     this.#ignoreWorkers?.();
+    this.hasLeft = true;
     memberships.delete(this.id);
     this.doorbell.close();
     this.#end(new DisposedError('the arena has been disposed of'));

@@ -4,7 +4,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import { Arena } from 'taketurns';
-import { Channel, type Codec } from 'taketurns/channel';
+import { Channel, type Codec, receiving, select, selectAsync } from 'taketurns/channel';
 import { describe, expect, it } from 'vitest';
 import { until } from '../support/until.js';
 
@@ -143,5 +143,50 @@ describe('what a receiver has got does not count as lost when its thread ends', 
     const worker = run();
     await new Promise((resolve) => worker.once('exit', resolve));
     expect(channel.inspect()).toMatchObject({ lost: 0, holes: 0, size: SENT - taken });
+  });
+});
+
+describe('what `decode` leaves the arena with does not count as lost, since the call hands it over', () => {
+  const receives: Record<string, (channel: Channel<number>) => unknown> = {
+    receive: (channel) => [channel.receive()],
+    receiveMany: (channel) => channel.receiveMany(2),
+    receiveAsync: async (channel) => [await channel.receiveAsync()],
+    'two receiveAsync': (channel) => Promise.all([channel.receiveAsync(), channel.receiveAsync()]),
+    receiveManyAsync: (channel) => channel.receiveManyAsync(2),
+    batches: (channel) => [...channel.batches(2)[Symbol.iterator]().next().value],
+    select: (channel) => [select([receiving(channel)]).value],
+    selectAsync: async (channel) => [(await selectAsync([receiving(channel)])).value],
+  };
+  const rows = Object.keys(receives).flatMap((name) => [
+    // If the first of two calls leaves, the second one finds the arena disposed of.
+    ...(name.startsWith('two') ? [] : [[name, false] as const]),
+    ...(name.includes('Async') ? [[`${name}, which waits`, true] as const] : []),
+  ]);
+  it.each(rows)('%s', async (name, isEarly) => {
+    const receive = receives[name.replace(', which waits', '')] as (channel: Channel<number>) => unknown;
+    const arena = new Arena({ objects: 8, threads: 4 });
+    let leaves = true;
+    const codec: Codec<number> = {
+      name: 'leaves',
+      encode(value, { f64 }) {
+        f64[0] = value;
+        return 8;
+      },
+      decode({ f64 }) {
+        if (leaves) arena.dispose();
+        leaves = false;
+        return f64[0] as number;
+      },
+    };
+    const channel = new Channel({ codec, capacity: 8, arena });
+    const { handle } = channel;
+    const waits = isEarly ? receive(channel) : undefined;
+    for (let i = 0; i < 5; i++) channel.send(i);
+    const got = (await (waits ?? receive(channel))) as number[];
+    expect(got).toEqual([0, 1].slice(0, got.length));
+    const again = Channel.from(handle, codec);
+    const rest = again.receiveMany(8);
+    expect([...got, ...rest]).toEqual([0, 1, 2, 3, 4]);
+    expect(again.inspect()).toMatchObject({ lost: 0, holes: 0, size: 0 });
   });
 });
