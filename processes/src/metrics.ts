@@ -32,7 +32,7 @@ export interface CollectedMetric {
   readonly name: string;
   /** What the values are, in a sentence. */
   readonly description: string;
-  /** The unit of the values: `s` or `{request}`. */
+  /** The unit of the values: `s`, `{request}` or `{event}`. */
   readonly unit: string;
   /** A `counter` only grows. */
   readonly type: 'counter' | 'histogram';
@@ -57,10 +57,18 @@ interface Series {
   readonly holds: Times;
   queued: number;
   failures: number;
+  lost: number;
 }
 
-/** What is counted of each space, by kind and name. */
-const counted = new WeakMap<Space, Map<string, Series>>();
+interface Counted {
+  /** By kind and name. */
+  readonly objects: Map<string, Series>;
+  troubles: number;
+  failovers: number;
+}
+
+/** What is counted of each space. */
+const counted = new WeakMap<Space, Counted>();
 
 const times = (): Times => ({ sum: 0, counts: new Array(BOUNDS.length + 1).fill(0) });
 
@@ -80,7 +88,7 @@ function seriesOf(all: Map<string, Series>, { kind, name }: Metric): Series {
     const attributes = isKnown
       ? { 'taketurns.object.kind': KINDS[kind], 'taketurns.object.name': name }
       : { 'otel.metric.overflow': true };
-    series = { attributes, waits: times(), holds: times(), queued: 0, failures: 0 };
+    series = { attributes, waits: times(), holds: times(), queued: 0, failures: 0, lost: 0 };
     all.set(key, series);
   }
   return series;
@@ -101,13 +109,24 @@ export function startMetrics(space: Space): void {
   checkSpace('startMetrics', space);
   if (counted.has(space)) return;
   const all = new Map<string, Series>();
-  counted.set(space, all);
+  const counts: Counted = { objects: all, troubles: 0, failovers: 0 };
+  counted.set(space, counts);
   space.on('metric', (metric) => {
     const series = seriesOf(all, metric);
     if (metric.event === 'wait') series.queued++;
     else add(metric.event === 'release' ? series.holds : series.waits, metric.ms / 1000);
     if (metric.event === 'timeout') series.failures++;
   });
+  space.on('lost', ({ names }) => {
+    for (const name of names) {
+      // The event tells no kind. What is lost was held, and so it was counted, unless it was held before this call.
+      const key = Object.keys(KINDS).map((kind) => `${kind} ${name}`);
+      const series = all.get(key.find((each) => all.has(each)) ?? '');
+      if (series) series.lost++;
+    }
+  });
+  space.on('trouble', () => counts.troubles++);
+  space.on('failover', () => counts.failovers++);
 }
 
 /**
@@ -119,15 +138,19 @@ export function startMetrics(space: Space): void {
  * | `taketurns.wait.queued` | counter | requests that were not granted at once |
  * | `taketurns.wait.failures` | counter | requests that ended by a time-out |
  * | `taketurns.hold.duration` | histogram | from the grant until permits were given back |
+ * | `taketurns.hold.lost` | counter | grants that were lost: with the lease, by a revocation or by a failover |
+ * | `taketurns.space.troubles` | counter | causes that kept the space from its server: events `trouble` |
+ * | `taketurns.space.failovers` | counter | new histories of the server's data: events `failover` |
  *
- * Each kind and name of an object has its own values; more than 511 count together, under `otel.metric.overflow`.
+ * Each kind and name of an object has its own values, and the last two metrics have one value of the space; more than 511 count together, under `otel.metric.overflow`.
  * @throws {TypeError} if `space` is no `Space`.
  * @example for (const { name, points } of metrics(space)) console.log(name, points);
  */
 export function metrics(space: Space): CollectedMetric[] {
   checkSpace('metrics', space);
-  const all = counted.get(space);
-  if (all === undefined) return [];
+  const counts = counted.get(space);
+  if (counts === undefined) return [];
+  const { objects: all, troubles, failovers } = counts;
   const points = (value: (series: Series) => MetricPoint['value']): MetricPoint[] =>
     [...all.values()].map((series) => ({ attributes: series.attributes, value: value(series) }));
   const histogram = ({ sum, counts }: Times): Histogram => ({
@@ -164,6 +187,27 @@ export function metrics(space: Space): CollectedMetric[] {
       unit: 's',
       type: 'histogram',
       points: points(({ holds }) => histogram(holds)),
+    },
+    {
+      name: 'taketurns.hold.lost',
+      description: 'Grants that were lost before they were given back.',
+      unit: '{request}',
+      type: 'counter',
+      points: points(({ lost }) => lost),
+    },
+    {
+      name: 'taketurns.space.troubles',
+      description: 'Causes that have kept the space from its server.',
+      unit: '{event}',
+      type: 'counter',
+      points: [{ attributes: {}, value: troubles }],
+    },
+    {
+      name: 'taketurns.space.failovers',
+      description: 'New histories of the data of the server.',
+      unit: '{event}',
+      type: 'counter',
+      points: [{ attributes: {}, value: failovers }],
     },
   ];
 }

@@ -423,6 +423,38 @@ test.each([
   await expect(act()).rejects.toThrow(message);
 });
 
+/** The last line of a crontab on the page that has this text. */
+const crontabWith = (text: string): string => {
+  const page = readFileSync(new URL('../docs/from-flock.md', import.meta.url), 'utf8');
+  return page.split('\n').find((line) => /^\S+( \*){4} /.test(line) && line.includes(text)) as string;
+};
+
+test('once per period: of machines that come one after the other, one runs the job, as the page says', async () => {
+  const { directory, at } = jobs();
+  const line = crontabWith('sleep 600');
+  const [, options = '', script = ''] = /taketurns-processes run (.*) -- sh -c '(.*)'$/.exec(line) ?? [];
+  const words = options.replace('--url redis://db', `--directory ${directory}`).split(' ');
+  // The job of the page, and a `sleep` that the test can end.
+  writeFileSync(at('report.js'), `require('node:fs').appendFileSync('ran', 'once ');process.exit(3)`);
+  writeFileSync(at('sleep'), `#!/bin/sh\n[ "$1" = 600 ] && while [ ! -e ${at('over')} ]; do :; done\n`, {
+    mode: 0o755,
+  });
+  const machine = (): Promise<number | null> => {
+    const env = { ...process.env, PATH: `${directory}:${process.env.PATH}` };
+    const child = spawn(process.execPath, [CLI, 'run', ...words, '--', 'sh', '-c', script], { cwd: directory, env });
+    return once(child, 'exit').then(([status]) => status);
+  };
+  const first = machine();
+  await until(() => existsSync(at('ran')));
+  expect([await machine(), await machine()]).toEqual([75, 75]);
+  writeFileSync(at('over'), '');
+  expect(await first).toBe(3);
+  expect(readFileSync(at('ran'), 'utf8')).toBe('once ');
+  // The next period.
+  expect(await machine()).toBe(3);
+  expect(readFileSync(at('ran'), 'utf8')).toBe('once once ');
+});
+
 test('what is wrong with a command line is said', async () => {
   const { status, stdout, stderr } = await cli('run', '--', 'true');
   expect({ status, stdout }).toEqual({ status: 64, stdout: '' });
