@@ -198,7 +198,7 @@ const processes = [
     'A driver speaks with a server by a client library. It knows nothing of sessions and locks.',
     '^processes/src/drivers/',
     '^processes/',
-    ['^processes/src/(clock|ticks|errors|common-errors|real-clock)[.]ts$'],
+    ['^processes/src/(answer-times|clock|ticks|errors|common-errors|real-clock)[.]ts$'],
   ),
   only(
     'processes-wire',

@@ -670,7 +670,7 @@ export class Client {
 
   // The lease ---------------------------------------------------------------------------------------------------------
 
-  /** No answer has come for 0.7 of the lease. All that is held is lost, and the connection is made anew. */
+  /** No answer has come for 0.85 of the lease. All that is held is lost, and the connection is made anew. */
   lapse(): void {
     this.lapsed = true;
     this.mayLose = true;

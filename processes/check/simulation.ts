@@ -176,6 +176,13 @@ export class VirtualDriver implements Driver {
     this.events?.up();
   }
 
+  /** The answers that do not come are lost: a connection is dead. Or they come later: then a probe changes nothing. */
+  probe(_key: string, error: Error): void {
+    if (this.closed || this.random(2) === 0) return;
+    this.cut('commands', error);
+    this.cut('messages', error);
+  }
+
   reset(): void {
     if (this.closed) return;
     this.cut('commands');

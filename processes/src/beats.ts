@@ -6,21 +6,28 @@
  *        +--- stop: the session is lost or forgotten   +------------------------------+
  *
  * A session beats as long as it is open, also if nobody holds or waits: an idle process watches too, so it finds who
- * died before anybody asks it. Four times a lease the session sends `B` on the connection for commands. With the first beat it also pings the
+ * died before anybody asks it. It sends `B` on the connection for commands. With the first beat it also pings the
  * connection for messages. The answers to both are owed. The session goes on beating while it waits for them, but then
- * it sends no ping, and the answers to the further beats are not counted. If an answer is still owed at a beat that
- * comes more than a sixth of a lease after `#owedSince`, the connections are reset. Once both answers have come, the
- * next beat counts as the first again.
+ * it sends no ping, and the answers to the further beats are not counted. At each beat at which an answer has been owed
+ * for longer than the session's patience, the driver probes the connections (answer-times.ts, drivers/connections.ts).
+ * Once both answers have come, the next beat counts as the first again.
  *
  * Invariant: an answer counts only in the era in which its beat was sent. `stop` is called with each new era, and then
  * nothing is owed.
  */
 import type { Timer } from './clock.js';
+import { SILENT } from './drivers/link.js';
 import type { Surroundings } from './surroundings.js';
 import { eventsHandled } from './ticks.js';
 import * as wire from './wire.js';
 
-export const SILENT = new Error('the server does not answer');
+/**
+ * The longest times between two beats, in parts of a lease. An outage that begins just before a beat has this time less
+ * until the lease is lost (lease.ts). An idle process has nothing to lose, so it beats less often: it finds a dead process after at most 0.9 and twice this time,
+ * as turn/sessions.lua says. The least time is four
+ * fifths of the longest, so that not all processes beat at once.
+ */
+const EVERY = { busy: 0.1, idle: 0.175 };
 
 /** What the beats need of the session. */
 export interface Beating {
@@ -30,7 +37,8 @@ export interface Beating {
   readonly isOpen: boolean;
   /** Changes with each loss. */
   readonly era: number;
-  readonly requests: { readonly table: { marks(): wire.Arguments } };
+  readonly requests: { readonly table: { readonly size: number; marks(): wire.Arguments } };
+  readonly lease: { readonly renewedAt: number };
   /** `Sign.told` of the last sign of life that this process has watched for long enough. */
   readonly seen: string;
   run(args: wire.Arguments): Promise<unknown[] | undefined>;
@@ -42,25 +50,41 @@ export interface Beating {
 export class Beats {
   readonly #session: Beating;
   #timer: Timer;
+  /** Whether the next beat comes when that of an idle process comes. */
+  #isSlow = false;
   /** When the first beat was sent whose answers are owed. */
   #owedSince = 0;
   /** How many connections have not answered since `#owedSince`. */
   #owed = 0;
+  /** Whether the driver was asked to probe, because answers are owed. */
+  #isDoubted = false;
 
   constructor(session: Beating) {
     this.#session = session;
   }
 
-  /** Beats after so many milliseconds, and from then on four times a lease. */
-  later(ms = (this.#session.around.lease / 4) * (0.8 + 0.2 * Math.random())): void {
-    const { clock } = this.#session.around;
+  /** Beats after so many milliseconds, and from then on as often as `EVERY` says. */
+  later(ms?: number): void {
+    const { clock, lease } = this.#session.around;
+    this.#isSlow = ms === undefined && this.#session.requests.table.size === 0;
+    const every = lease * (this.#isSlow ? EVERY.idle : EVERY.busy) * (0.8 + 0.2 * Math.random());
     clock.stop(this.#timer);
-    this.#timer = clock.after(ms, () => this.#beat(), false);
+    this.#timer = clock.after(ms ?? every, () => this.#beat(), false);
+  }
+
+  /** The process is not idle any more. If the last beat is not younger than that of a busy process, beats at once. */
+  hasten(): void {
+    const session = this.#session;
+    if (!this.#isSlow || !session.isOpen) return;
+    const { clock, lease } = session.around;
+    this.later(Math.max(0, session.lease.renewedAt + EVERY.busy * lease - clock.now()));
   }
 
   stop(): void {
     this.#session.around.clock.stop(this.#timer);
     this.#owed = 0;
+    this.#isDoubted = false;
+    this.#isSlow = false;
   }
 
   async #beat(): Promise<void> {
@@ -68,15 +92,24 @@ export class Beats {
     // An answer that came while the process was busy is read first.
     if (this.#owed > 0) await eventsHandled();
     if (!session.isOpen) return;
-    const { clock, lease, driver } = session.around;
+    const { clock, driver, answers, note } = session.around;
     const sentAt = clock.now();
     this.later();
-    // The limit is at least 250 ms: with a short lease, answers may come so late only because the machine is busy.
-    if (this.#owed > 0 && sentAt - this.#owedSince > Math.max(250, lease / 6)) return driver.reset(SILENT);
+    if (this.#owed > 0 && sentAt - this.#owedSince > answers.patience) {
+      note(SILENT);
+      this.#isDoubted = true;
+      driver.probe(session.channel, SILENT);
+    }
     const { era } = session;
+    // The driver may have lost its connections at once.
+    if (!session.isOpen) return;
     const isFirst = this.#owed === 0;
     const answered = (): void => {
-      if (isFirst && era === session.era) this.#owed--;
+      if (!isFirst || era !== session.era) return;
+      this.#owed--;
+      if (this.#owed > 0 || !this.#isDoubted) return;
+      this.#isDoubted = false;
+      note();
     };
     if (isFirst) {
       this.#owedSince = sentAt;
@@ -87,6 +120,7 @@ export class Beats {
     session.run([...wire.beat(session.seen), ...session.requests.table.marks()]).then(
       (reply) => {
         if (!reply) return;
+        answers.answered(sentAt);
         answered();
         session.beaten(reply, sentAt);
       },

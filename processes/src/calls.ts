@@ -19,7 +19,7 @@ import * as wire from './wire.js';
 const MOST_ARGUMENTS = 320;
 
 /** What the calls need of the session. */
-export interface Runner extends Omit<Sender, 'calls'> {
+export interface Runner extends Omit<Sender, 'calls' | 'beats'> {
   /** Changes with each loss. */
   readonly era: number;
   readonly requests: { hear(news: string): void; lost(): void };
@@ -91,11 +91,12 @@ export class Calls {
   unanswered(late: (error: Error) => void): () => void {
     const session = this.#session;
     const { clock, connectTimeout, unanswered } = session.around;
+    const since = clock.now();
     const look = (): void => {
       // The server has answered, but this process must watch before its session is opened.
       if (session.sid === '' && clock.now() < session.lease.watchesUntil)
         timer = clock.after(connectTimeout, look, false);
-      else void eventsHandled().then(() => late(unanswered()));
+      else void eventsHandled().then(() => late(unanswered(since)));
     };
     let timer = clock.after(connectTimeout, look, true);
     return () => clock.stop(timer);

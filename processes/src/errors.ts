@@ -4,7 +4,7 @@ import { bad, badType, knowEverywhere } from './common-errors.js';
 export * from './common-errors.js';
 
 /**
- * What the guard held is lost. The process could not reach the server for 0.7 of the lease, or the server has taken the
+ * What the guard held is lost. The process could not reach the server for 0.85 of the lease, or the server has taken the
  * permits back, or a failover has lost the grant. Another process may soon hold them, or already does.
  */
 export class LeaseLostError extends Error {

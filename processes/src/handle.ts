@@ -27,7 +27,7 @@ export interface Party {
   readonly permits: number;
   /**
    * For how many milliseconds the party has waited or held, by the server's clock. The server notes these times only at
-   * beats, so the number may be wrong by about a quarter of a lease. A waiter has waited no longer than this number
+   * beats, so the number may be wrong by about a tenth of a lease. A waiter has waited no longer than this number
    * says, and a holder has held no shorter. For a mutex the time begins when the process got the mutex from the server.
    */
   readonly since: number;

@@ -1,12 +1,13 @@
 /**
- * The thread that heartbeat.ts starts. It beats five times a lease for each session that the main thread has named.
+ * The thread that heartbeat.ts starts. It beats ten times a lease for each session that the main thread has named.
  *
- * Its connection may look connected and carry nothing. Or, after a failover, it may lead to another server than that of
- * the main thread. So the thread resets its connections when a beat is not answered in time, and when the server that
- * answers does not have the session.
+ * Its connection may look connected and carry nothing. So the thread probes its connections when a beat is not answered
+ * in time. After a failover, the connection may also lead to another server than that of the main thread. So the thread
+ * resets its connections when the server that answers does not have the session.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { SILENT } from './beats.js';
+import { AnswerTimes } from './answer-times.js';
+import { SILENT } from './drivers/link.js';
 import type { BeatData, BeatOrder } from './heartbeat.js';
 import { driverFor } from './load.js';
 import { eventsHandled } from './ticks.js';
@@ -17,8 +18,9 @@ const times = new BigInt64Array(sentAt);
 const orders = new Map<number, BeatOrder>();
 /** By how many milliseconds the main thread's clock is ahead of this thread's clock, at least. */
 let ahead = -Infinity;
-/** The beats that are not answered, and when each was sent, by this thread's clock. The oldest comes first. */
-const owed = new Map<Promise<unknown>, number>();
+/** The beats that are not answered, with the prefix of the channel, and when each was sent. The oldest comes first. */
+const owed = new Map<Promise<unknown>, readonly [channel: string, sentAt: number]>();
+const answers = new AnswerTimes(lease);
 
 const { default: make } = (await import(client)) as { default: () => unknown };
 const [driver, script] = await driverFor(await make());
@@ -28,23 +30,23 @@ async function beat(order: BeatOrder): Promise<void> {
   const now = performance.now();
   const at = now + ahead;
   const answer = driver.run(script, keys, [...wire.call(sid, conn, channel), ...wire.beatAside()]);
-  owed.set(answer, now);
+  owed.set(answer, [channel, now]);
   const reply = await answer.finally(() => owed.delete(answer));
+  answers.answered(now);
   if (orders.get(partition) !== order) return;
   const [first] = [reply].flat();
   if (wire.isBeat(first)) Atomics.store(times, partition, BigInt(Math.floor(at * 1000)));
   else driver.reset(new Error('the server that has answered does not have the session'));
 }
 
-/** Resets the connections if the oldest beat is not answered in time. */
+/** Lets the driver probe its connections if the oldest beat is not answered in time. */
 async function watch(): Promise<void> {
   const [oldest] = owed;
   if (!oldest) return;
   // An answer that came while the process stood still is read first.
   await eventsHandled();
-  const [answer, since] = oldest;
-  // The limit is that of beats.ts.
-  if (owed.has(answer) && performance.now() - since > Math.max(250, lease / 6)) driver.reset(SILENT);
+  const [answer, [channel, since]] = oldest;
+  if (owed.has(answer) && performance.now() - since > answers.patience) driver.probe(channel, SILENT);
 }
 
 parentPort?.on('message', (order: BeatOrder) => {
@@ -53,13 +55,10 @@ parentPort?.on('message', (order: BeatOrder) => {
   else orders.set(order.partition, order);
 });
 
-driver.watch({
-  up: () => parentPort?.postMessage('up'),
-  down: () => {},
-});
+driver.watch({ up: () => parentPort?.postMessage('up'), down: () => {} }, answers);
 
 setInterval(async () => {
   driver.connect?.();
   await watch();
   for (const order of orders.values()) beat(order).catch(() => {});
-}, lease / 5);
+}, lease / 10);

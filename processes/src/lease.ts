@@ -2,8 +2,10 @@
  * The lease of a session, by the clock of this process. The lease tells two things. turn/sessions.lua says why both are
  * right.
  *
- * - Until when the process may hold what it holds: until 0.7 of a lease after it sent the last beat that was answered.
- * - Which sessions are dead. The server gives each sign of life a ticket, and tells the process this ticket. When 0.75
+ * - Until when the process may hold what it holds: until 0.85 of a lease after it sent the last beat that was answered.
+ *   A process beats every tenth of a lease (beats.ts). So an outage of the server may last for 0.7 of a lease, and
+ *   another 0.05 is left to reach the server again: for a pause (answer-times.ts), and some round trips.
+ * - Which sessions are dead. The server gives each sign of life a ticket, and tells the process this ticket. When 0.9
  *   of a lease has passed since the process heard of a ticket, every session that has given no sign of life since that
  *   ticket is dead.
  */
@@ -12,10 +14,10 @@ import type { Surroundings } from './surroundings.js';
 import type { Sign } from './wire.js';
 
 /** After this part of a lease without an answered beat, the session gives up all that it holds. */
-export const LOST_AFTER = 0.7;
+export const LOST_AFTER = 0.85;
 
 /** A session is dead when it was silent for this part of a lease, by the clock of the process that watches it. */
-export const DEAD_AFTER = 0.75;
+export const DEAD_AFTER = 0.9;
 
 export class Lease {
   readonly #around: Surroundings;

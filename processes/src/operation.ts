@@ -39,6 +39,10 @@ export interface Sender {
     /** Sends an operation that belongs to no request, and resolves to its answer. */
     operate(args: Arguments): Promise<unknown>;
   };
+  readonly beats: {
+    /** Is called when the process holds nothing and waits for nothing, and is about to ask. */
+    hasten(): void;
+  };
   /** Enters the session again and compares the states, because the state of the server is not what it was. */
   reconnect(): void;
   /**

@@ -9,7 +9,7 @@ export interface Durability {
   /**
    * How long the replicas may take, in milliseconds, 1 to 60,000. Grants that come while the replicas are being asked
    * are confirmed together, and wait for that up to twice as long. If the server does not answer, a request fails two
-   * seconds after this time. The first one may take up to ten seconds more, because the space makes a third connection.
+   * seconds after this time. The first one may take longer, because the space makes a third connection.
    */
   readonly timeout: number;
 }
@@ -90,7 +90,7 @@ const OPTIONS_OF_LOCAL = ['space', 'turn', 'label', 'connectTimeout', 'directory
 /** @internal In milliseconds. */
 export const DEFAULT_LEASE = 10_000;
 
-/** Without a server, a session sends a sign of life every quarter of this time, and ends when it is idle for so long. */
+/** Without a server, a session sends a sign of life every tenth of this time, and ends when it is idle for so long. */
 const LEASE_OF_LOCAL = 3_600_000;
 
 /** Only tests give a clock. */

@@ -55,7 +55,10 @@ export class Requests {
     request.stamp = this.#around.stamp();
     this.table.add(request);
     if (queues) object.waiting.add(request);
-    if (this.table.size === 1) this.#around.keepAlive();
+    if (this.table.size === 1) {
+      this.#around.keepAlive();
+      this.#sender.beats.hasten();
+    }
     if (this.#sender.isOpen) this.#sendAsk(request);
     else this.#sender.enter();
     return request;

@@ -10,9 +10,9 @@
  *       +-- no server can be used           ended (from every state): the space was closed
  *
  * A session is entered when the process first uses the partition. It stays open while the process is idle, because an
- * idle process watches the others, too. attempts.ts tries to enter the session. A session that is entered beats: four
- * times a lease it sends `B`, by which the server sees that the process lives (beats.ts). lease.ts tells when the lease
- * is over.
+ * idle process watches the others, too. attempts.ts tries to enter the session. A session that is entered beats: six to
+ * ten times a lease it sends `B`, by which the server sees that the process lives (beats.ts). lease.ts tells when the
+ * lease is over.
  *
  * Why nothing gets lost with a connection: when the session is entered again, the answer to `S` tells what has become
  * of each request. So the operations that belong to a request are not sent again. Operations that belong to no request
@@ -20,17 +20,18 @@
  * does nothing for it.
  *
  * Why no process works on with permits that another process has got: the server takes permits back only when some other
- * process has watched for 0.75 of a lease, by its own monotonic clock, that no sign of life came (turn/sessions.lua has
+ * process has watched for 0.9 of a lease, by its own monotonic clock, that no sign of life came (turn/sessions.lua has
  * the argument). The process that holds the permits counts from the moment when it sent the last beat that was
- * answered, and gives up what it holds 0.7 of a lease after this moment.
+ * answered, and gives up what it holds 0.85 of a lease after this moment.
  */
 import { type Entering, tryToEnter } from './attempts.js';
-import { type Beating, Beats, SILENT } from './beats.js';
+import { type Beating, Beats } from './beats.js';
 import { Calls, type Runner } from './calls.js';
 import type { StopListening } from './drivers/driver.js';
+import { SILENT } from './drivers/link.js';
 import { SpaceError } from './errors.js';
 import { tellFailover } from './failover.js';
-import { Lease } from './lease.js';
+import { Lease, LOST_AFTER } from './lease.js';
 import type { Sender } from './operation.js';
 import { type Durability, ownLabel } from './options.js';
 import type { Request } from './request.js';
@@ -77,6 +78,8 @@ export class Session implements Sender, Runner, Beating, Entering {
   /** Changes with each loss. Answers to calls of an earlier era are ignored. */
   era = 0;
   #stopListening: StopListening | undefined;
+  /** The name of a session that the server has not opened, and to whose channel this process listens; '' if none. */
+  #unused = '';
   /** The confirmation by replicas that has begun last, and the one that begins when it is over. */
   #confirms = Promise.resolve();
   #confirmsNext: Promise<void> | undefined;
@@ -282,25 +285,28 @@ export class Session implements Sender, Runner, Beating, Entering {
 
   /**
    * Tries once to enter. Resolves to a true value if the pauses between attempts may begin again with the shortest one.
-   * patience: starts the time anew within which the server must answer.
+   * answered: is called with each answer on the way, and with the time at which the question was sent.
    */
-  async enterOnce(patience: () => void): Promise<unknown> {
+  async enterOnce(answered: (sentAt: number) => void): Promise<unknown> {
     const { clock, driver, lease, partitions, label = ownLabel() } = this.around;
     const { requests } = this;
     const era = this.era;
     const isNew = this.sid === '';
-    const sid = isNew ? wire.newSid(driver.cluster, driver.randomDigits?.()) : this.sid;
-    if (isNew) {
-      await this.#stopListening?.().catch(nothing);
+    // An attempt that the server has answered in another way leaves its name and its channel to the next one.
+    const unused = this.#unused;
+    this.#unused = '';
+    const sid = (isNew ? unused : this.sid) || wire.newSid(driver.cluster, driver.randomDigits?.());
+    let sentAt = clock.now();
+    if (isNew && !unused) {
+      void this.#stopListening?.().catch(nothing);
       this.#stopListening = undefined;
       const stop = await driver.listen(this.channel + sid, (message) => this.#heard(message));
+      answered(sentAt);
       // Meanwhile the space was closed, or the connection was lost.
       if (era !== this.era) return stop().catch(nothing);
       this.#stopListening = stop;
-      this.#conn = 0;
-    } else {
-      this.#conn++;
     }
+    this.#conn = isNew ? 0 : this.#conn + 1;
     this.#lastSeq = this.#conn * wire.SEQS_OF_A_CONNECTION;
     this.#heardConn = this.#conn;
     this.#hasGap = false;
@@ -308,14 +314,16 @@ export class Session implements Sender, Runner, Beating, Entering {
     const seen = this.lease.seenLately?.told ?? wire.NONE;
     const args = wire.enter(partitions, lease, label, seen, requests.grants.lastTicket);
     if (!isNew) args.push(...(listings[0] as Listing)[0]);
-    let sentAt = clock.now();
+    sentAt = clock.now();
     this.#enteredAt = sentAt;
     const reply = await this.run(args, sid);
+    answered(sentAt);
     if (!reply) return undefined;
     const entered = wire.enteredIn(reply[0]);
     if (entered.is === 'others') throw settingsDiffer(this.around, entered.settings);
     const { sign } = entered;
     // Another process may be dead. This process must watch for a while before it can be sure of the death.
+    if (entered.is === 'watch' && isNew) this.#unused = sid;
     if (entered.is === 'watch') return sign.told === seen || this.#tell(sign, entered.lease);
     this.#tell(sign);
     const epoch = sign.place;
@@ -331,9 +339,9 @@ export class Session implements Sender, Runner, Beating, Entering {
         continue;
       }
       this.lease.renew(sentAt);
-      patience();
       sentAt = clock.now();
       const next = await this.run([...wire.beatAside(), ...(listings[at] as Listing)[0]], sid);
+      answered(sentAt);
       if (!next) return undefined;
       answers[at] = next[1];
     }
@@ -353,7 +361,9 @@ export class Session implements Sender, Runner, Beating, Entering {
     });
     if (this.#hasGap) this.compare();
     this.calls.flush();
-    this.beats.later();
+    // An answer that took long has used up a part of the lease.
+    if (clock.now() - sentAt > lease / 8) this.beats.later(0);
+    else this.beats.later();
     if (isAnother)
       void tellFailover(this.around, this.#keys[0] as string, before, silence, () => this.#phase === 'ended');
     if (!isNew) this.around.emit('resumed');
@@ -415,13 +425,13 @@ export class Session implements Sender, Runner, Beating, Entering {
   #leaseIsOver(): void {
     const words = this.around.lastWords();
     this.#lose(
-      `the ${words ? 'lease was not renewed' : 'server has not answered'} for 0.7 of the lease${words}`,
+      `the ${words ? 'lease was not renewed' : 'server has not answered'} for ${LOST_AFTER} of the lease${words}`,
       false,
     );
     // From now on, an answer or a message may tell of a grant that the server has taken back since.
     if (this.#phase === 'open') this.lost();
     // The connection may look connected and carry nothing.
-    if (!words) this.around.driver.reset(SILENT);
+    if (!words) this.around.driver.probe(this.channel, SILENT);
   }
 
   /**
@@ -457,6 +467,7 @@ export class Session implements Sender, Runner, Beating, Entering {
     this.beats.stop();
     void this.#stopListening?.().catch(nothing);
     this.#stopListening = undefined;
+    this.#unused = '';
   }
 
   /**

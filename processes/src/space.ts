@@ -8,7 +8,9 @@
  * The name of an object decides its partition, by a hash. All keys of a partition lie in one slot of a cluster.
  */
 import type { WaitOptions } from './acquire.js';
+import { AnswerTimes } from './answer-times.js';
 import type { Driver, Script } from './drivers/driver.js';
+import { SILENT } from './drivers/link.js';
 import { checkBoolean, checkName, checkOptions, DisposedError, SpaceError } from './errors.js';
 import { Listeners, type SpaceEvents } from './events.js';
 import { fnv1a } from './hash.js';
@@ -93,6 +95,7 @@ export class Space implements AsyncDisposable {
       driver,
       script,
       ...options,
+      answers: new AnswerTimes(options.lease, options.clock),
       heartbeat: undefined,
       whenConnected: async () => {
         if (this.#isConnected) return;
@@ -105,7 +108,7 @@ export class Space implements AsyncDisposable {
         if (trouble && trouble.message !== this.#trouble?.message) this.#listeners.emit('trouble', trouble);
         this.#trouble = trouble;
       },
-      unanswered: () => this.#unanswered(),
+      unanswered: (since) => this.#unanswered(since),
       running: 0,
       drained: () => {},
       renewed: () => {},
@@ -119,24 +122,23 @@ export class Space implements AsyncDisposable {
       },
       keepAlive: () => this.#keepAlive(),
     };
-    driver.watch({
-      up: () => {
-        this.#isConnected = true;
-        if (!this.#isNeeded) this.#around.note();
-        for (const { resolve } of this.#whenConnected.splice(0)) resolve();
-        for (const session of this.#sessions.values()) session.reconnect();
-      },
-      down: (error, gaveUp) => {
-        this.#isConnected = false;
-        if (error) this.#around.note(error);
-        const refused = refusal(error);
-        for (const session of this.#sessions.values()) {
-          session.reconnect();
-          if (refused) session.refuse(refused);
-        }
-        if (gaveUp) this.#giveUp(refused?.code);
-      },
-    });
+    const up = (): void => {
+      this.#isConnected = true;
+      if (!this.#isNeeded) this.#around.note();
+      for (const { resolve } of this.#whenConnected.splice(0)) resolve();
+      for (const session of this.#sessions.values()) session.reconnect();
+    };
+    const down = (error: Error | undefined, gaveUp?: boolean): void => {
+      this.#isConnected = false;
+      if (error) this.#around.note(error);
+      const refused = refusal(error);
+      for (const session of this.#sessions.values()) {
+        session.reconnect();
+        if (refused) session.refuse(refused);
+      }
+      if (gaveUp) this.#giveUp(refused?.code);
+    };
+    driver.watch({ up, down }, this.#around.answers);
   }
 
   /**
@@ -220,11 +222,16 @@ export class Space implements AsyncDisposable {
     await session.calls.operate(wire.inspectSpace(wire.LOWEST));
   }
 
-  /** The error of a call to which no answer has come within `connectTimeout`. */
-  #unanswered(): SpaceError {
+  /** The error of a call that was made at this time and got no answer within `connectTimeout`. */
+  #unanswered(since: number): SpaceError {
     const trouble = this.#trouble;
+    const { connectTimeout } = this.#options;
+    if (!this.#driver.knowsDeaths && (!trouble || trouble === SILENT)) {
+      const advice = this.#around.answers.advice(since, connectTimeout);
+      if (advice) return new SpaceError('UNREACHABLE', `no answer within ${connectTimeout} ms: ${advice}`, trouble);
+    }
     const who = this.#driver.knowsDeaths ? 'no process of the space has answered' : 'no server';
-    const why = `${who} within ${this.#options.connectTimeout} ms${this.#around.lastWords()}`;
+    const why = `${who} within ${connectTimeout} ms${this.#around.lastWords()}`;
     const code = (trouble && this.#driver.codeOf?.(trouble)) ?? 'UNREACHABLE';
     return refusal(trouble) ?? new SpaceError(code, why, trouble);
   }

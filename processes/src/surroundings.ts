@@ -1,4 +1,5 @@
 /** What the sessions of a space share: the options, the driver, and functions of the space. space.ts makes it. */
+import type { AnswerTimes } from './answer-times.js';
 import type { Driver, Script } from './drivers/driver.js';
 import type { SpaceError } from './errors.js';
 import type { Metric, SpaceEvents } from './events.js';
@@ -10,14 +11,16 @@ export interface Surroundings extends Omit<Checked, 'heartbeat'> {
   readonly driver: Driver;
   /** What the server runs. A broker has it as code of its own. */
   readonly script: Script;
+  /** How long the server takes to answer. */
+  readonly answers: AnswerTimes;
   /** The thread that beats, if the user wants one. */
   heartbeat: Heartbeat | undefined;
   /** Resolves when both connections to the server are up. Rejects if the driver gives up. */
   whenConnected(): Promise<void>;
   /** Notes what keeps the space from the server. Without an argument, notes that nothing does. */
   note(trouble?: Error): void;
-  /** The error for a call to which no answer has come within `connectTimeout`. */
-  unanswered(): SpaceError;
+  /** The error for a call that was made at this time and got no answer within `connectTimeout`. */
+  unanswered(since: number): SpaceError;
   /** The words to add to an error text: a colon and what keeps the space from the server; empty if nothing does. */
   lastWords(): string;
   /** Tells the listeners of the space. */

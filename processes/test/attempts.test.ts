@@ -1,46 +1,62 @@
 /** The attempts to enter a session: what the process itself has not read yet is no silence of the server. */
 import { MessageChannel } from 'node:worker_threads';
 import { expect, type Mock, test, vi } from 'vitest';
+import { AnswerTimes } from '../src/answer-times.js';
 import { type Entering, tryToEnter } from '../src/attempts.js';
 import { clock } from '../src/clock.js';
-import { busy } from './setting.js';
+import { SILENT } from '../src/drivers/link.js';
+import { busy, until } from './setting.js';
 
-/** With a lease of so many milliseconds, the first attempt waits 250 ms for the answer. */
-const LEASE = 1000;
+/** With this patience an answer counts as late. */
 const PATIENCE = 250;
 
 interface Entrance {
-  readonly reset: Mock<(error: Error) => void>;
+  readonly probe: Mock<(key: string, error: Error) => void>;
+  readonly noted: (string | undefined)[];
   readonly attempts: number;
 }
 
-/** Tries to enter until `enter` resolves. */
-async function entering(enter: (patience: () => void, reset: Promise<never>) => Promise<void>): Promise<Entrance> {
-  let silent: (error: Error) => void = () => {};
-  const reset = vi.fn((error: Error) => silent(error));
+/** Tries to enter until `enter` resolves. `lost` rejects when the driver has found a dead connection. */
+async function entering(
+  enter: (answered: (sentAt: number) => void, lost: Promise<never>) => Promise<void>,
+  { isDead = true, begun = () => {} }: { isDead?: boolean; begun?(entrance: Omit<Entrance, 'attempts'>): void } = {},
+): Promise<Entrance> {
+  let lose: (error: Error) => void = () => {};
+  const probe = vi.fn((_key: string, error: Error) => {
+    if (isDead) lose(error);
+  });
+  const noted: (string | undefined)[] = [];
   let attempts = 0;
   let isEntering = true;
+  const answers = new AnswerTimes(1000);
+  expect(answers.patience).toBe(PATIENCE);
+  const around = {
+    ...{ clock, answers, driver: { probe }, whenConnected: async () => {} },
+    note: (trouble?: Error) => noted.push(trouble?.message),
+  };
   const session = {
-    around: { clock, lease: LEASE, driver: { reset }, whenConnected: async () => {}, note: () => {} } as never,
+    around: around as never,
+    channel: 'c:',
     isNeeded: true,
     watchedAt: Infinity,
     get isEntering() {
       return isEntering;
     },
     era: 0,
-    async enterOnce(patience: () => void) {
+    async enterOnce(answered: (sentAt: number) => void) {
       attempts++;
-      const cut = new Promise<never>((_, reject) => {
-        silent = reject;
+      const lost = new Promise<never>((_, reject) => {
+        lose = reject;
       });
-      cut.catch(() => {});
-      await enter(patience, cut);
+      lost.catch(() => {});
+      await enter(answered, lost);
       isEntering = false;
     },
     refuse: () => {},
   } satisfies Entering;
+  begun({ probe, noted });
   await tryToEnter(session);
-  return { reset, attempts };
+  return { probe, noted, attempts };
 }
 
 /** An answer that is there, and that the process reads when it next looks for messages. */
@@ -52,36 +68,56 @@ function arrived(): Promise<void> {
 }
 
 test('an answer that came while the process was busy counts', async () => {
-  const { reset, attempts } = await entering(async () => {
+  const { probe, attempts } = await entering(async () => {
     const answer = arrived();
     busy(2 * PATIENCE);
     await answer;
   });
   expect(attempts).toBe(1);
-  expect(reset).not.toHaveBeenCalled();
+  expect(probe).not.toHaveBeenCalled();
 });
 
 test('so does one after which the server has more time', async () => {
-  const { reset, attempts } = await entering(async (patience) => {
+  const { probe, attempts } = await entering(async (answered) => {
     const answer = arrived();
     busy(2 * PATIENCE);
     await answer;
-    patience();
+    answered(clock.now());
     const next = arrived();
     busy(2 * PATIENCE);
     await next;
   });
   expect(attempts).toBe(1);
-  expect(reset).not.toHaveBeenCalled();
+  expect(probe).not.toHaveBeenCalled();
 });
 
-test('a server that does not answer is silent: the connections are reset, and the next attempt follows', async () => {
+test('when no answer comes, the connections are probed, and the next attempt follows if one is dead', async () => {
   let isFirst = true;
-  const { reset, attempts } = await entering(async (_, cut) => {
+  const { probe, noted, attempts } = await entering(async (_, lost) => {
     if (!isFirst) return;
     isFirst = false;
-    await cut;
+    await lost;
   });
   expect(attempts).toBe(2);
-  expect(reset).toHaveBeenCalledOnce();
+  expect(probe).toHaveBeenCalledExactlyOnceWith('c:', SILENT);
+  expect(noted).toEqual([SILENT.message, SILENT.message]);
+});
+
+test('an attempt does not fail because the server is slow', async () => {
+  let entrance: Omit<Entrance, 'attempts'> | undefined;
+  const { attempts } = await entering(
+    async (answered) => {
+      const sentAt = clock.now();
+      await until(() => (entrance?.probe.mock.calls.length ?? 0) > 1);
+      answered(sentAt);
+    },
+    {
+      isDead: false,
+      begun(given) {
+        entrance = given;
+      },
+    },
+  );
+  expect(attempts).toBe(1);
+  expect(entrance?.noted).toEqual([SILENT.message, SILENT.message, undefined]);
 });

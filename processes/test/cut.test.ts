@@ -63,9 +63,10 @@ onServers(
         },
         listen: (channel, heard) => real.listen(channel, (message) => mode !== 'closed' && heard(message)),
         confirm: (...call) => real.confirm(...call),
-        watch: (events) => real.watch(events),
+        watch: (...how) => real.watch(...how),
         info: (...call) => real.info(...call),
         keepAlive: (alive) => real.keepAlive(alive),
+        probe: () => {},
         reset: () => {},
         close: () => real.close(),
       };
@@ -75,7 +76,7 @@ onServers(
       const held = await b.holdAsync();
       const waiting = a.holdAsync();
       await until(async () => (await b.inspect())?.waiting === 1);
-      // No answer comes for 0.7 of the lease. Then the space resumes its session. It hears messages, but no answer.
+      // No answer comes for 0.85 of the lease. Then the space resumes its session. It hears messages, but no answer.
       mode = 'no answers';
       await until(async () => {
         const sessions = (await setting.another().hvals('tt:{late.0}:sessions')) as string[];
@@ -121,9 +122,10 @@ onServers(
         },
         listen: (...call) => real.listen(...call),
         confirm: (...call) => real.confirm(...call),
-        watch: (events) => real.watch(events),
+        watch: (...how) => real.watch(...how),
         info: (...call) => real.info(...call),
         keepAlive: (alive) => real.keepAlive(alive),
+        probe: (...call) => real.probe(...call),
         reset: () => real.reset(),
         close: () => real.close(),
       };
@@ -154,9 +156,10 @@ onServers(
           beats.push(args[3] as string);
           return real.confirm(script, keys, args, ...how);
         },
-        watch: (events) => real.watch(events),
+        watch: (...how) => real.watch(...how),
         info: (...call) => real.info(...call),
         keepAlive: (alive) => real.keepAlive(alive),
+        probe: (...call) => real.probe(...call),
         reset: () => real.reset(),
         close: () => real.close(),
       };
@@ -175,9 +178,10 @@ onServers(
         run: (...call) => real.run(...call),
         listen: (channel, heard) => real.listen(channel, heard),
         confirm: (...call) => confirm(real, ...call),
-        watch: (events) => real.watch(events),
+        watch: (...how) => real.watch(...how),
         info: (...call) => real.info(...call),
         keepAlive: (alive) => real.keepAlive(alive),
+        probe: (...call) => real.probe(...call),
         reset,
         close: () => real.close(),
       };

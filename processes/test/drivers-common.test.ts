@@ -26,7 +26,7 @@ describe('what drivers have in common', () => {
     const watching = new Watched(
       new Connections({
         cluster: false,
-        strategy: delay,
+        ...{ strategy: delay, connectTimeout: undefined, addresses: 1 },
         locate: async () => () => ({
           name: '',
           open(events) {

@@ -61,7 +61,7 @@ onServers(
       let said: unknown;
       const run = mutex.runExclusive(({ signal }) => {
         expect(signal.aborted).toBe(false);
-        busy(0.8 * LEASE);
+        busy(0.9 * LEASE);
         const pending = look(signal);
         // What a timer tells later comes too late.
         if (pending instanceof Promise) pending.then((reason) => (said ??= reason));
@@ -79,7 +79,7 @@ onServers(
       await busyMutex.holdAsync();
       const { addEventListener } = signal;
       signal.addEventListener = (...args: unknown[]) => {
-        busy(0.8 * LEASE);
+        busy(0.9 * LEASE);
         Reflect.apply(addEventListener, signal, args);
       };
       await expect(busyMutex.holdAsync({ signal })).rejects.toMatchObject({ name: 'LeaseLostError' });
@@ -93,7 +93,7 @@ onServers(
       expect(signal).toBeInstanceOf(AbortSignal);
       expect(held.signal).toBe(signal);
       await held.unlock();
-      busy(0.8 * LEASE);
+      busy(0.9 * LEASE);
       expect(signal.aborted).toBe(false);
       expect(signal.reason).toBe(undefined);
       signal.throwIfAborted();

@@ -12,7 +12,7 @@ onForms('since', ({ join, known }) => {
     await until(async () => Number((await state()).holders[0]?.since) >= 200);
     const second = await yours.holdAsync();
     const waits = [mine.holdAsync()];
-    // A server counts from the last beat before the request, and there are four beats a lease.
+    // A server counts from the last beat before the request, and there are ten beats a lease.
     await until(async () => Number((await state()).queue[0]?.since) >= 600);
     waits.push(yours.holdAsync());
     await until(async () => (await state()).queue.length === 2);

@@ -52,9 +52,13 @@ const driver = {
       heard(message);
     }),
   confirm: (...call) => real.confirm(...call),
-  watch: (events) => real.watch(events),
+  watch: (...how) => real.watch(...how),
   info: (...call) => real.info(...call),
   keepAlive: (alive) => real.keepAlive(alive),
+  probe(key, error) {
+    giveUp(error);
+    real.probe(key, error);
+  },
   reset() {
     giveUp(new Error('the connection is lost'));
     real.reset();

@@ -7,19 +7,29 @@
  * which node has which slot each time a connection is lost. It treats a redirection, or the refusal to subscribe in a
  * slot that has moved, like the loss of a connection.
  *
+ * When an answer does not come, either a connection is dead, because a router has forgotten it, or the server does not
+ * answer. To tell the two apart, the driver opens one more connection, the probe, and keeps the others meanwhile. The
+ * probe is open when the server has answered a PING over it. By then at least two round trips have passed since the
+ * last question over the other connections, so a connection that is still silent is dead. The probe replaces it. As long as
+ * the server does not answer, the probe is not open either, and no connection is given up. So a server that stands still
+ * is asked for one connection by each process, and finds all others as they were.
+ *
  *     down --> up          up: all connections are open, and all channels are subscribed; `#repair` leads to it
  *      ^ ^------+          gave up: the user's strategy wants no more attempts to connect
  *      +--> gave up        closed: the driver was closed, and leaves this state no more
  */
+import { AnswerTimes } from '../answer-times.js';
 import { clock } from '../clock.js';
+import { eventsHandled } from '../ticks.js';
 import type { Driver, Script, StopListening } from './driver.js';
-import { asError, type Connection, ELSEWHERE, type Events, impatient, Link } from './link.js';
+import { asError, type Connection, ELSEWHERE, type Events, impatient, Link, SILENT } from './link.js';
 
 /** A server, or a node of a cluster. */
 export interface Place {
   /** Tells this place from other places. */
   readonly name: string;
-  open(events: Events): Connection;
+  /** most: how many milliseconds it may take to connect to one address. */
+  open(events: Events, most: number): Connection;
 }
 
 /** What a client library provides. */
@@ -34,17 +44,36 @@ export interface Library {
    * or null), or the function throws, the driver waits a random time, which grows up to a second.
    */
   readonly strategy: unknown;
+  /** How long the user's client may take to connect to one address, in milliseconds. */
+  readonly connectTimeout: number | undefined;
+  /** How many addresses may have to be tried until a connection is open. */
+  readonly addresses: number;
 }
 
 /** The milliseconds before an attempt. They are random, so that not all programs come at once. */
-function backOff(attempt: number): number {
-  return Math.min(1000, 25 * 2 ** Math.min(attempt, 10)) * (0.5 + Math.random() / 2);
+function backOff(attempt: number, most: number): number {
+  return Math.min(most, 25 * 2 ** Math.min(attempt, 10)) * (0.5 + Math.random() / 2);
 }
+
+/** How long a step of opening a connection may take at most, if the user's client does not say, in milliseconds. */
+const LONGEST = 10_000;
+
+/** How long each step has at least while the driver was never up, and so nothing can be lost, in milliseconds. */
+const FIRST = 1000;
+
+/**
+ * After so many attempts in a row that got no answer, a driver that was up takes longer for each attempt: perhaps the
+ * network is slower than it was. By then an outage has lasted for about half a lease.
+ */
+const DOUBTS = 6;
+
+/** How long to ask where the slots of a cluster are: to connect, to greet and to ask one node are three steps. */
+const STEPS_TO_LOCATE = 3;
 
 /** How much longer than the replicas may take the answer to `WAIT` may take, in milliseconds. */
 const LATE = 2000;
 
-const ROLES = ['commands', 'messages', 'waits'] as const;
+const ROLES = ['commands', 'messages', 'waits', 'probe'] as const;
 
 type Role = (typeof ROLES)[number];
 
@@ -73,6 +102,10 @@ export class Connections implements Driver {
   #alive = true;
   #closed = false;
   #up = false;
+  #wasUp = false;
+  #answers = new AnswerTimes(LONGEST);
+  /** How many attempts in a row to open a connection got no answer. */
+  #silences = 0;
   /** Whether the loop of `#repair` runs. */
   #repairing = false;
   #gaveUp = false;
@@ -88,8 +121,9 @@ export class Connections implements Driver {
     if (!library.cluster) this.#slots.set(0, undefined);
   }
 
-  watch(events: Parameters<Driver['watch']>[0]): void {
+  watch(events: Parameters<Driver['watch']>[0], answers?: AnswerTimes): void {
     this.#events = events;
+    if (answers) this.#answers = answers;
     this.#repair();
   }
 
@@ -156,7 +190,9 @@ export class Connections implements Driver {
 
   async info(key: string, section: string): Promise<Map<string, string> | undefined> {
     try {
+      const sentAt = clock.now();
       const text = await this.#at(key, 'commands', (link) => link.send('INFO', [section], key));
+      this.#answers.answered(sentAt);
       const fields = `${text}`.matchAll(/^([^#:\r\n]+):([^\r\n]*)/gm);
       return new Map(Array.from(fields, ([, name, value]) => [name as string, value as string]));
     } catch (error) {
@@ -170,6 +206,43 @@ export class Connections implements Driver {
     for (const link of this.#links()) link.keepAlive(alive);
     if (alive) this.#pausing?.ref();
     else this.#pausing?.unref();
+  }
+
+  probe(key: string, error: Error): void {
+    const node = this.#slots.get(this.#slotOf(key));
+    if (!node || node.probe) return;
+    const silent = new Set<Link>();
+    for (const link of [node.commands, node.messages]) {
+      // A connection that is being opened has a time of its own.
+      if (!link?.ready) continue;
+      silent.add(link);
+      link.onceHeard(() => {
+        silent.delete(link);
+        if (silent.size === 0) probe.drop(new Error('the connections have answered'));
+      });
+      if (!link.owes) link.send('ping', [], key).catch(() => {});
+    }
+    if (silent.size === 0) return;
+    const probe = this.#open(node, 'probe');
+    this.#takeOver(node, probe, silent, key, error).catch((failure) => {
+      if (failure === SILENT) this.#silences++;
+    });
+  }
+
+  /** Lets the probe take the place of the connections that are still silent when the probe is open. */
+  async #takeOver(node: Node, probe: Link, silent: Set<Link>, key: string, error: Error): Promise<void> {
+    await probe.opened;
+    const sentAt = clock.now();
+    await impatient(probe.send('ping', [], key), () => probe.drop(SILENT), this.#step());
+    this.#answers.answered(sentAt);
+    // An answer that came while the process was busy is read first.
+    await eventsHandled();
+    const role = (['commands', 'messages'] as const).find((each) => silent.has(node[each] as Link));
+    if (node.probe !== probe) return;
+    if (!role) return probe.drop(new Error('the connections are replaced already'));
+    node.probe = undefined;
+    node[role] = probe;
+    for (const link of silent) link.drop(error);
   }
 
   reset(error = new Error('the connection was reset')): void {
@@ -223,14 +296,36 @@ export class Connections implements Driver {
   /** Opens a connection that a node lacks. */
   #open(node: Node, role: Role): Link {
     const heard = (channel: string, text: string) => this.#channels.get(channel)?.heard(text);
-    const link: Link = new Link(node.place.open, this.#alive, heard, (error) => {
-      node[role] = undefined;
+    const most = this.#step();
+    const opening = { most: most * this.#library.addresses, answers: this.#answers };
+    let link: Link | undefined;
+    const lost = (error: Error): void => {
+      // A probe may have taken the place of this link.
+      const place = ROLES.find((each) => node[each] === link);
+      if (place) node[place] = undefined;
       if (ELSEWHERE.test(error.message)) for (const other of linksOf(node)) other.drop(error);
+      if (role === 'waits' || place === 'probe') return;
       // If a node has lost its slots, the driver no longer uses it.
-      if (role !== 'waits' && this.#nodes.get(node.place.name) === node) this.#lost(error);
-    });
+      if (this.#nodes.get(node.place.name) === node) this.#lost(error);
+    };
+    link = new Link((events) => node.place.open(events, most), opening, this.#alive, heard, lost);
+    link.opened.then(
+      () => {
+        this.#silences = 0;
+      },
+      () => {},
+    );
     node[role] = link;
     return link;
+  }
+
+  /** How long a step of opening a connection may take now, in milliseconds. */
+  #step(): number {
+    const { opening, usual } = this.#answers;
+    const first = this.#wasUp ? opening : Math.max(FIRST, opening);
+    const doublings = Math.max(0, this.#silences - (this.#wasUp ? DOUBTS : 0));
+    const most = this.#library.connectTimeout || LONGEST;
+    return Math.max(2 * usual, Math.min(most, first * 2 ** Math.min(doublings, 10)));
   }
 
   #lost(error: Error): void {
@@ -263,6 +358,7 @@ export class Connections implements Driver {
       } catch (error) {
         if (this.#closed) return;
         this.#attempt++;
+        if (error === SILENT) this.#silences++;
         this.#error = asError(error);
         this.#refuseNewcomers();
         this.#events?.down(this.#error);
@@ -274,6 +370,7 @@ export class Connections implements Driver {
     for (const { slot, go } of this.#newcomers.splice(0)) go(this.#slots.get(slot));
     if (this.#up) return;
     this.#up = true;
+    this.#wasUp = true;
     this.#events?.up();
   }
 
@@ -291,9 +388,9 @@ export class Connections implements Driver {
     try {
       if (typeof strategy === 'function') return strategy(this.#attempt, this.#error);
     } catch {
-      return backOff(this.#attempt);
+      return backOff(this.#attempt, this.#answers.pause);
     }
-    return strategy ?? backOff(this.#attempt);
+    return strategy ?? backOff(this.#attempt, this.#answers.pause);
   }
 
   async #assemble(): Promise<void> {
@@ -320,7 +417,11 @@ export class Connections implements Driver {
     await Promise.all(opening.map((link) => link.opened));
     for (const [i, slot] of slots.entries()) this.#slots.set(slot, nodes[i]);
     try {
-      await Promise.all([...this.#unsubscribed()].map(([channel, link]) => link?.subscribe(channel)));
+      await Promise.all(
+        [...this.#unsubscribed()].map(
+          ([channel, link]) => link && impatient(link.subscribe(channel), (error) => link.drop(error), this.#step()),
+        ),
+      );
     } catch (error) {
       // A cluster may refuse the subscription because the slot has moved. Then this connection is of no use, and
       // another one is tried.
@@ -347,9 +448,10 @@ export class Connections implements Driver {
     const asking = new AbortController();
     this.#asking = asking;
     const aborted = new Promise<never>((_, reject) => {
-      asking.signal.onabort = () => reject(new Error('the server does not answer'));
+      asking.signal.onabort = () => reject(SILENT);
     });
-    return impatient(Promise.race([this.#library.locate(slots, asking.signal), aborted]), () => asking.abort());
+    const most = STEPS_TO_LOCATE * this.#step() * this.#library.addresses;
+    return impatient(Promise.race([this.#library.locate(slots, asking.signal), aborted]), () => asking.abort(), most);
   }
 }
 

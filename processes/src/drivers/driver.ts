@@ -1,4 +1,5 @@
 /** What taketurns-processes needs of a client of Valkey or Redis. A driver provides this for each client library. */
+import type { AnswerTimes } from '../answer-times.js';
 
 /** Stops listening. */
 export type StopListening = () => Promise<void>;
@@ -68,8 +69,11 @@ export interface Driver {
    * more attempts. When a connection has been replaced, the driver calls `up`, as soon as both connections are open and
    * the subscriptions are confirmed. In a cluster, a redirection counts as a loss, and so does a sharded subscription
    * that has moved. So the driver then calls `down` and `up`, too.
+   *
+   * answers: how long the server takes to answer. The driver notes there how long it takes to open a connection, and
+   * waits accordingly. Without `answers` the driver measures by itself.
    */
-  watch(events: { up(): void; down(error: Error | undefined, gaveUp?: boolean): void }): void;
+  watch(events: { up(): void; down(error: Error | undefined, gaveUp?: boolean): void }, answers?: AnswerTimes): void;
 
   /**
    * Begins to connect again if the driver has given up, and does nothing else. A driver that never gives up needs no
@@ -96,8 +100,15 @@ export interface Driver {
   keepAlive(alive: boolean): void;
 
   /**
+   * Finds out whether the connections to the node that has the key still carry anything. Use it when an answer does not
+   * come. A connection that is dead is lost with this error, as by a cut, and is replaced. While the server itself does
+   * not answer, nothing is lost: its answers may come later.
+   */
+  probe(key: string, error: Error): void;
+
+  /**
    * Drops the connections and connects again, as after a loss: calls that are not answered are rejected, the driver
-   * calls `down`, and later `up`. Use it for a connection that gives no answers any more.
+   * calls `down`, and later `up`. Use it for connections that lead to the wrong server.
    */
   reset(error?: Error): void;
 

@@ -28,7 +28,10 @@ type Channels = ReadonlySet<string>;
  * 2.3 to 2.5 have them.
  */
 interface Client {
-  readonly config: object;
+  readonly config: {
+    readonly addresses?: readonly unknown[];
+    readonly advancedConfiguration?: { readonly connectionTimeout?: number };
+  };
   readonly socket?: { ref(): void; unref(): void };
   customCommand(command: readonly string[], options: object): Promise<unknown>;
   subscribe(channels: Channels, timeout: number): Promise<void>;
@@ -46,7 +49,7 @@ interface Class {
 /** GLIDE's number for replies as strings. */
 const STRINGS = 1;
 
-/** How long a call may take, in milliseconds. The session gives up sooner, at half of its lease. */
+/** How long a call may take, in milliseconds. If an answer does not come, the session lets the driver probe sooner. */
 const PATIENCE = 1_800_000;
 
 /** How long the server may take to confirm a subscription, in milliseconds. */
@@ -57,7 +60,14 @@ export function glide(client: GlideClient): Driver {
   const given = client as unknown as Client;
   const cluster = typeof given.ssubscribe === 'function';
   const place = { name: '', open: (events: Events) => open(given, events, cluster) };
-  return new Connections({ cluster, locate: async () => () => place, strategy: undefined });
+  const { connectionTimeout } = given.config.advancedConfiguration ?? {};
+  return new Connections({
+    cluster,
+    locate: async () => () => place,
+    strategy: undefined,
+    connectTimeout: connectionTimeout,
+    addresses: given.config.addresses?.length ?? 1,
+  });
 }
 
 function open(given: Client, events: Events, sharded: boolean): Connection {

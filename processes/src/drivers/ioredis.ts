@@ -30,7 +30,14 @@ interface Stream {
 
 /** What is used of `Redis`. */
 interface Single {
-  readonly options: { host?: string; port?: number; path?: string; retryStrategy?: unknown };
+  readonly options: {
+    host?: string;
+    port?: number;
+    path?: string;
+    retryStrategy?: unknown;
+    connectTimeout?: number;
+    sentinels?: readonly unknown[] | null;
+  };
   readonly stream?: Stream;
   /** This property is private, and the same in all tested versions. */
   readonly connector?: { connect(...args: unknown[]): Promise<Stream> };
@@ -48,7 +55,7 @@ interface Single {
 /** What is used of `Cluster`. */
 interface Cluster {
   readonly isCluster: true;
-  readonly options: { clusterRetryStrategy?: unknown; redisOptions?: object };
+  readonly options: { clusterRetryStrategy?: unknown; redisOptions?: { connectTimeout?: number } };
   readonly startupNodes?: readonly unknown[];
   /** For each slot the names of its nodes, the primary first. */
   readonly slots: readonly (readonly string[] | undefined)[];
@@ -65,7 +72,7 @@ export function ioredis(client: IoredisClient): Driver {
   return new Connections('isCluster' in given && given.isCluster ? ofCluster(given) : ofServer(given as Single));
 }
 
-/** The options in which a connection of the driver differs from the client of the user. */
+/** The options in which each connection of the driver differs from the client of the user. */
 const OPTIONS = {
   lazyConnect: true,
   retryStrategy: null,
@@ -88,13 +95,23 @@ const OPTIONS = {
 };
 
 function ofServer(client: Single): Library {
-  const place: Place = { name: '', open: (events) => open(client.duplicate(OPTIONS), events, false) };
-  const { retryStrategy } = client.options;
+  const place: Place = {
+    name: '',
+    open: (events, most) => open(client.duplicate({ ...OPTIONS, connectTimeout: most }), events, false),
+  };
+  const { retryStrategy, connectTimeout, sentinels } = client.options;
   // The default strategy of ioredis waits longer and longer, up to 5 seconds. If a client has the default strategy, the
   // user has not chosen it, so the driver uses its own.
   const standard = (client.constructor as { defaultOptions?: { retryStrategy?: unknown } }).defaultOptions;
   const isOwn = retryStrategy !== standard?.retryStrategy;
-  return { cluster: false, locate: async () => () => place, strategy: isOwn ? strategyOf(retryStrategy) : undefined };
+  return {
+    cluster: false,
+    locate: async () => () => place,
+    strategy: isOwn ? strategyOf(retryStrategy) : undefined,
+    connectTimeout,
+    // Each sentinel may have to be asked, and then the server itself.
+    addresses: 1 + (sentinels?.length ?? 0),
+  };
 }
 
 function ofCluster(client: Cluster): Library {
@@ -129,7 +146,10 @@ function ofCluster(client: Cluster): Library {
         const name = slots[slot];
         const node = name === undefined ? undefined : nodes.get(name);
         if (!node) return undefined;
-        return { name: name as string, open: (events) => open(node.duplicate(OPTIONS), events, true) };
+        return {
+          name: name as string,
+          open: (events, most) => open(node.duplicate({ ...OPTIONS, connectTimeout: most }), events, true),
+        };
       };
     } catch (error) {
       throw problem ?? asError(error);
@@ -138,7 +158,9 @@ function ofCluster(client: Cluster): Library {
     }
   }
 
-  return { cluster: true, locate, strategy: strategyOf(client.options.clusterRetryStrategy) };
+  const { clusterRetryStrategy, redisOptions } = client.options;
+  const { connectTimeout } = redisOptions ?? {};
+  return { cluster: true, locate, strategy: strategyOf(clusterRetryStrategy), connectTimeout, addresses: 1 };
 }
 
 /** ioredis takes only a function for a strategy. */

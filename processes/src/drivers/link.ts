@@ -3,9 +3,10 @@
  * connects again: a new connection replaces it. Nothing is sent twice, with one exception: a call of the script that
  * the server has not run because it does not know the script.
  *
- *     opening --> ready --> over          over: all that is pending is rejected, and whoever keeps the link is told
- *        +---------------->
+ *     opening --> connected --> ready --> over      over: all that is pending is rejected, and whoever keeps the link is
+ *        +------------+------------------->         told. Each of the two steps to `ready` has its time
  */
+import type { AnswerTimes } from '../answer-times.js';
 import { clock } from '../clock.js';
 import { eventsHandled } from '../ticks.js';
 import type { Script } from './driver.js';
@@ -36,11 +37,10 @@ export interface Events {
   message(channel: string, text: string): void;
 }
 
-/** How long it may take to open a connection, to subscribe, or to ask where the slots of a cluster are. */
-const PATIENCE = 10_000;
-
 /** The errors of a server that no longer takes writes for the slot. */
 export const ELSEWHERE = /^(MOVED|READONLY) | -READONLY /;
+
+export const SILENT = new Error('the server does not answer');
 
 export function asError(value: unknown): Error {
   return value instanceof Error ? value : new Error(`${value}`);
@@ -50,10 +50,10 @@ export function asError(value: unknown): Error {
  * Returns the promise, and calls `late` if it is not settled in time. An answer that came while the process was busy is
  * read first. The timer does not keep the process alive.
  */
-export function impatient<T>(promise: Promise<T>, late: (error: Error) => void, most = PATIENCE): Promise<T> {
+export function impatient<T>(promise: Promise<T>, late: (error: Error) => void, most: number): Promise<T> {
   let isSettled = false;
   const look = (): void => {
-    if (!isSettled) late(new Error('the server does not answer'));
+    if (!isSettled) late(SILENT);
   };
   const timer = clock.after(most, () => void eventsHandled().then(look), false);
   return promise.finally(() => {
@@ -70,6 +70,16 @@ interface Call {
   readonly rest: readonly string[];
   readonly resolve: (reply: unknown) => void;
   readonly reject: (error: Error) => void;
+}
+
+/** After it has connected, a client library may ask twice before it is ready: by HELLO, and by INFO. */
+const GREETING = 2;
+
+/** How a link is opened. */
+export interface Opening {
+  /** The most milliseconds for each round trip. */
+  readonly most: number;
+  readonly answers: AnswerTimes;
 }
 
 export class Link {
@@ -90,40 +100,74 @@ export class Link {
   #unknown: Call[] = [];
   /** Calls that wait until the calls that the server has not run are sent again. */
   #held: Call[] = [];
+  /** Are called when anything comes over this link, and then no more. */
+  #listeners: (() => void)[] = [];
   #alive: boolean;
   #over = false;
   #ready = false;
 
   constructor(
     open: (events: Events) => Connection,
+    { most, answers }: Opening,
     alive: boolean,
     message: Events['message'],
     onLoss: (error: Error) => void,
   ) {
     this.#alive = alive;
     this.#onLoss = onLoss;
-    let opened: () => void;
-    const opening = new Promise<void>((resolve) => {
-      opened = resolve;
-    });
+    let connected = (): void => {};
+    let ready = (): void => {};
+    const steps = [
+      new Promise<void>((resolve) => {
+        connected = resolve;
+      }),
+      new Promise<void>((resolve) => {
+        ready = resolve;
+      }),
+    ] as const;
+    let since = clock.now();
     this.#connection = open({
-      connected: () => this.keepAlive(this.#alive),
+      connected: () => {
+        since = clock.now();
+        this.keepAlive(this.#alive);
+        connected();
+      },
       ready: () => {
+        answers.greeted(since);
         this.#ready = true;
-        opened();
+        connected();
+        ready();
       },
       lost: (error) => this.drop(asError(error)),
       message: (channel, text) => {
-        if (!this.#over) message(channel, text);
+        if (this.#over) return;
+        this.#heard();
+        message(channel, text);
       },
     });
-    this.opened = impatient(this.#settled(opening), (error) => this.drop(error));
+    const step = (one: Promise<void>, ms: number): Promise<void> =>
+      impatient(this.#settled(one), (error) => this.drop(error), ms);
+    this.opened = step(steps[0], most).then(() => step(steps[1], GREETING * most));
     this.opened.catch(() => {});
     this.keepAlive(alive);
   }
 
   get ready(): boolean {
     return this.#ready && !this.#over;
+  }
+
+  /** Whether an answer is still to come. */
+  get owes(): boolean {
+    return this.#pending.size > 0;
+  }
+
+  /** Calls `heard` when anything comes over this link, once. */
+  onceHeard(heard: () => void): void {
+    this.#listeners.push(heard);
+  }
+
+  #heard(): void {
+    if (this.#listeners.length > 0) for (const listener of this.#listeners.splice(0)) listener();
   }
 
   keepAlive(alive: boolean): void {
@@ -144,7 +188,7 @@ export class Link {
 
   async subscribe(channel: string): Promise<void> {
     try {
-      await impatient(this.#settled(this.#connection.subscribe(channel)), (error) => this.drop(error));
+      await this.#settled(this.#connection.subscribe(channel));
       this.channels.add(channel);
     } catch (error) {
       if (ELSEWHERE.test((error as Error).message)) this.drop(error as Error);
@@ -222,9 +266,11 @@ export class Link {
     else this.#pending.add(reject);
     promise.then(
       (value) => {
+        this.#heard();
         if (this.#pending.delete(reject)) resolve(value);
       },
       (error) => {
+        this.#heard();
         if (this.#pending.delete(reject)) reject(asError(error));
       },
     );

@@ -19,6 +19,7 @@ interface SocketOptions {
   readonly host?: string;
   readonly port?: number;
   readonly reconnectStrategy?: unknown;
+  readonly connectTimeout?: number;
 }
 
 interface Options {
@@ -73,11 +74,14 @@ export function nodeRedis(client: NodeRedisClient): Driver {
   return new Connections('nodeClient' in given ? ofCluster(given) : ofServer(given));
 }
 
-/** The options in which a connection of the driver differs from the client of the user. */
-function optionsFor(socket: SocketOptions | undefined): object {
+/**
+ * The options in which a connection of the driver differs from the client of the user. most: how many milliseconds it may
+ * take to connect.
+ */
+function optionsFor(socket: SocketOptions | undefined, most = socket?.connectTimeout): object {
   return {
     // An idle connection for messages is no fault.
-    socket: { ...socket, reconnectStrategy: false, socketTimeout: undefined },
+    socket: { ...socket, reconnectStrategy: false, socketTimeout: undefined, connectTimeout: most },
     disableOfflineQueue: true,
     commandsQueueMaxLength: undefined,
     commandOptions: {},
@@ -90,8 +94,16 @@ function optionsFor(socket: SocketOptions | undefined): object {
 
 function ofServer(client: Single): Library {
   const socket = client.options?.socket;
-  const place: Place = { name: '', open: (events) => open(client.duplicate(optionsFor(socket)), events, false) };
-  return { cluster: false, locate: async () => () => place, strategy: socket?.reconnectStrategy };
+  const place: Place = {
+    name: '',
+    open: (events, most) => open(client.duplicate(optionsFor(socket, most)), events, false),
+  };
+  return { cluster: false, locate: async () => () => place, ...settingsOf(socket) };
+}
+
+function settingsOf(socket: SocketOptions | undefined): Pick<Library, 'strategy' | 'connectTimeout' | 'addresses'> {
+  // If the option is missing, node-redis takes 5 seconds.
+  return { strategy: socket?.reconnectStrategy, connectTimeout: socket?.connectTimeout ?? 5000, addresses: 1 };
 }
 
 function ofCluster(client: Cluster): Library {
@@ -118,7 +130,7 @@ function ofCluster(client: Cluster): Library {
         const sample = await directory.nodeClient(node);
         places.set(slot, {
           name: node.address,
-          open: (events) => open(sample.duplicate(optionsFor(sample.options?.socket)), events, true),
+          open: (events, most) => open(sample.duplicate(optionsFor(sample.options?.socket, most)), events, true),
         });
       }
       return (slot) => places.get(slot);
@@ -127,7 +139,7 @@ function ofCluster(client: Cluster): Library {
     }
   }
 
-  return { cluster: true, locate, strategy: defaults?.socket?.reconnectStrategy };
+  return { cluster: true, locate, ...settingsOf(defaults?.socket) };
 }
 
 function destroy(client: { destroy(): void }): void {

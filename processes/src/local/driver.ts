@@ -164,6 +164,10 @@ class Member implements Driver, Owner {
     this.#connection?.watch();
   }
 
+  probe(_key: string, error: Error): void {
+    this.reset(error);
+  }
+
   reset(error = this.#error): void {
     this.#lose(error);
   }

@@ -1,7 +1,7 @@
 -- Sessions: their signs of life, and what becomes of dead sessions. A part of `operations`.
 --
 --     O, B, W: a sign of life --> it gets a ticket, which the answer tells the process
---     0.75 of a lease later, by the process's own clock: the next sign of the process names this ticket as `seen`
+--     0.9 of a lease later, by the process's own clock: the next sign of the process names this ticket as `seen`
 --     each session that has given no sign since `seen` is dead: `reap` takes back what it holds and clears its waiters
 --
 -- No clock of the server decides that a session is dead, because a clock may jump. If the clock jumps forward by an
@@ -9,17 +9,17 @@
 -- process has lived through.
 --
 -- Why no live session counts as dead: the live process counts from the moment when it sent its last sign that was
--- answered, and gives up what it holds 0.7 of a lease later. There are two cases. If the server got this sign after it
+-- answered, and gives up what it holds 0.85 of a lease later. There are two cases. If the server got this sign after it
 -- gave the ticket `seen`, the sign has a larger ticket, and the session is alive for `reap`. If it got the sign before,
--- then 0.75 of a lease has passed since the sign, because the watcher has lived through this time. So the live process
+-- then 0.9 of a lease has passed since the sign, because the watcher has lived through this time. So the live process
 -- has given up. No clock that somebody can set takes part in this argument, and a watcher that stands still is only
 -- late. Signs that came after a ticket may be lost with their history, so a ticket of another history counts for
 -- nothing.
 --
--- Why a dead session is found: a process with a session gives four signs a lease. So it finds a dead session at the
--- latest 1.25 of a lease after the last sign of that session. A process that lives for a shorter time sees too little.
+-- Why a dead session is found: a process with a session gives ten signs a lease if it holds or waits, and six if it is idle.
+-- So it finds a dead session at the latest 1.1 or 1.25 of a lease after the last sign of that session. A process that lives for a shorter time sees too little.
 -- So the server notes TIME where it can do no harm, see `note`. A process that enters may find that, by TIME, a session
--- has been silent for a lease. Then the answer is Z, and the process watches for 0.75 of a lease before it gets its
+-- has been silent for a lease. Then the answer is Z, and the process watches for 0.9 of a lease before it gets its
 -- session. If the clock has jumped, the process has waited in vain, and nobody has lost anything.
 
 local SEQS_OF_A_CONNECTION = 4294967296
@@ -81,7 +81,7 @@ local function place()
 end
 
 -- Takes back what dead sessions hold: those that have given no sign of life since the ticket `seen`. The caller was
--- told this ticket, with its history, at least 0.75 of a lease ago. `seen` is - if there is no such ticket. Returns
+-- told this ticket, with its history, at least 0.9 of a lease ago. `seen` is - if there is no such ticket. Returns
 -- whether `seen` counts, because it is of the present history, and whether dead sessions may be left.
 local function reap(seen)
   compare()

@@ -43,7 +43,7 @@
 -- that something is left, and then the caller asks again. If grants are left, the queue gets the entry NUL name, and
 -- the next beat of any session goes on with them. The caller is told `+`, and beats at once. Until then the head of
 -- that queue waits although it might be served (I4), and so do all requests behind it. If the caller dies in between,
--- the grants only come up to a quarter of a lease later.
+-- the grants only come up to a tenth of a lease later.
 --
 -- What a full memory does: the first write of a call is one of two kinds. The server may refuse HINCRBY of the ticket.
 -- Then the call has changed nothing. The server never refuses ZREM and HDEL, and once one of them has run, it refuses
