@@ -1,4 +1,4 @@
-/** A thread that runs one mutant of the twin over what was recorded of the twin, and tells whether it differs. */
+/** A thread that runs mutants of the twin over what was recorded of the twin, and tells of each whether it differs. */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Outcome } from '../src/local/twin/turn.js';
 import type { Recording } from './twin-mutants-cli.js';
@@ -6,12 +6,12 @@ import type { Recording } from './twin-mutants-cli.js';
 type Twin = typeof import('../src/local/twin/turn.js');
 type States = typeof import('../src/local/twin/state.js');
 
-const { folder, recordings } = workerData as { folder: string; recordings: readonly Recording[] };
+const recordings = workerData as readonly Recording[];
 
 const textOf = ({ reply, messages, changes, isLeft }: Outcome): string =>
   JSON.stringify([reply, messages, changes, isLeft]);
 
-async function differs(): Promise<boolean> {
+async function differs(folder: string): Promise<boolean> {
   const { turn, reap, goOn }: Twin = await import(`${folder}/turn.js`);
   const { State }: States = await import(`${folder}/state.js`);
   return recordings.some(({ limits, begun, steps }) => {
@@ -28,8 +28,10 @@ async function differs(): Promise<boolean> {
   });
 }
 
-differs().then(
-  (differ) => parentPort?.postMessage(differ),
-  // A mutant that throws is told.
-  () => parentPort?.postMessage(true),
-);
+parentPort?.on('message', (folder: string) => {
+  differs(folder).then(
+    (differ) => parentPort?.postMessage(differ),
+    // A mutant that throws is told.
+    () => parentPort?.postMessage(true),
+  );
+});

@@ -43,8 +43,13 @@ const CALLS = 1500;
 const START = 1_700_000_000_000;
 const WATCHER = 'b000000000000000';
 const BEAT = [WATCHER, '0', 'c:', 'W', '-'];
-/** A mutant that has not ended after so many milliseconds does not end. */
-const PATIENCE = 30_000;
+/** A mutant that has taken so many times the processor time of the twin itself does not end, however busy the machine is. */
+const PATIENCE = 20;
+/** The seconds of processor time of this process, of which the thread of a mutant takes nearly all. */
+const processorTime = (): number => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
+};
 
 const textOf = ({ reply, messages, changes, isLeft }: Outcome): string =>
   JSON.stringify([reply, messages, changes, isLeft]);
@@ -129,28 +134,56 @@ const COMPILED = new URL('../src/local/twin/', import.meta.url);
 const FILES = ['call.js', 'state.js', 'turn.js'];
 const folder = fileURLToPath(new URL('../../../build/mutant/', import.meta.url));
 
-/** Whether a mutant does something else, or does not end. */
-async function isTold({ place, source }: Mutant, number: number): Promise<boolean> {
-  const own = `${folder}${number}`;
-  mkdirSync(own, { recursive: true });
-  writeFileSync(`${own}/package.json`, '{ "type": "module" }');
-  for (const each of FILES) {
-    if (place.startsWith(`${each}:`)) writeFileSync(`${own}/${each}`, source);
-    else copyFileSync(new URL(each, COMPILED), `${own}/${each}`);
+/** Runs one mutant after the other. Each has modules of its own. A mutant that does not end takes its thread with it. */
+class Trial {
+  #thread = Trial.#begin();
+  /** The most seconds of processor time of a mutant. */
+  #most = Infinity;
+
+  static #begin(): Worker {
+    return new Worker(new URL('./twin-mutant.js', import.meta.url), { workerData: recordings });
   }
-  const thread = new Worker(new URL('./twin-mutant.js', import.meta.url), { workerData: { folder: own, recordings } });
-  const told = await new Promise<boolean>((resolve) => {
-    const late = setTimeout(resolve, PATIENCE, true);
-    const over = (is: boolean): void => {
-      clearTimeout(late);
-      resolve(is);
-    };
-    thread.on('message', over);
-    thread.on('error', () => over(true));
-  });
-  await thread.terminate();
-  rmSync(own, { recursive: true });
-  return told;
+
+  /** Whether a mutant does something else, or does not end. */
+  async isTold({ place, source }: Pick<Mutant, 'place' | 'source'>, number: number): Promise<boolean> {
+    const own = `${folder}${number}`;
+    mkdirSync(own, { recursive: true });
+    writeFileSync(`${own}/package.json`, '{ "type": "module" }');
+    for (const each of FILES) {
+      if (place.startsWith(`${each}:`)) writeFileSync(`${own}/${each}`, source);
+      else copyFileSync(new URL(each, COMPILED), `${own}/${each}`);
+    }
+    const thread = this.#thread;
+    const told = await new Promise<boolean | undefined>((resolve) => {
+      const begun = processorTime();
+      const late = setInterval(() => processorTime() - begun > this.#most && over(undefined), 500);
+      const over = (is: boolean | undefined): void => {
+        clearInterval(late);
+        thread.removeAllListeners();
+        resolve(is);
+      };
+      thread.once('message', over);
+      thread.once('error', () => over(undefined));
+      thread.postMessage(own);
+    });
+    if (told === undefined) {
+      await thread.terminate();
+      this.#thread = Trial.#begin();
+    }
+    rmSync(own, { recursive: true });
+    return told ?? true;
+  }
+
+  /** Tries the twin itself. */
+  async begin(): Promise<void> {
+    const begun = processorTime();
+    if (await this.isTold({ place: '', source: '' }, -1)) throw new Error('the twin does not do the same twice');
+    this.#most = PATIENCE * (processorTime() - begun);
+  }
+
+  end(): Promise<number> {
+    return this.#thread.terminate();
+  }
 }
 
 const reasonOf = ({ text, from, to }: Mutant): number =>
@@ -168,9 +201,11 @@ const mutants = FILES.flatMap((file) => mutantsOf(COMPILED, file)).filter(
 );
 const used = new Set<number>();
 const counts = { told: 0, explained: 0, open: 0 };
+const trial = new Trial();
+await trial.begin();
 for (const [at, mutant] of mutants.entries()) {
   if ((at + 1) % 100 === 0) console.log(`${at + 1} of ${mutants.length}`);
-  if (await isTold(mutant, at)) {
+  if (await trial.isTold(mutant, at)) {
     counts.told++;
     continue;
   }
@@ -183,6 +218,7 @@ for (const [at, mutant] of mutants.entries()) {
   counts.open++;
   console.log(`NOT TOLD ${mutant.place}: ${mutant.from} -> ${mutant.to}    in: ${mutant.text}`);
 }
+await trial.end();
 rmSync(folder, { recursive: true, force: true });
 console.log('| mutants of the twin | |\n| --- | ---: |');
 console.log(`| made | ${mutants.length} |\n| told by another reply, message or state | ${counts.told} |`);
