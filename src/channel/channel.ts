@@ -826,8 +826,6 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
   protected override [detach](): void {
     this[endsOf]?.closeAlike();
     super[detach]();
-    // Other library objects of the thread may go on with the channel.
-    if (this[endsOf]?.sending.shared.heldBy.size === 0) this[endsOf].letGo();
   }
 }
 

@@ -4,9 +4,10 @@
  *     Channel ──► Shared of the sending end ──► Endpoints ──► ReceivingEnd ──► Shared of the receiving end
  *
  * The receiving end is a shared object with an attachment of its own. All library objects of the thread for one channel
- * have one `Endpoints`. What the thread knows of the sending end refers to it, so the collector lets go of the sending end
- * first. A thread that finds a sending end thus nearly always finds its receiving end. If it does not, the last other
- * thread has just let go of the channel, which is gone.
+ * have one `Endpoints`. What the thread knows of the sending end refers to it. So the thread lets go of the sending end
+ * first, and then at once of the receiving end, also if the collector has taken the last library object. A thread that
+ * finds a sending end thus nearly always finds its receiving end. If it does not, the last other thread has just let go
+ * of the channel, which is gone.
  *
  * Whoever makes a channel makes the sending end first, by name or without one, then the receiving end with its pages,
  * and then links the two by one exchange. So all threads that open a name at the same time get one receiving end. A
@@ -115,6 +116,7 @@ export class Endpoints {
     this.receiving = new Endpoint(membership, module, this.#object.shared, f64, release, form.receiving, object);
     this.sending.join(this.receiving);
     this.receiving.join(this.sending);
+    shared.detached = () => this.#letGo();
   }
 
   /** Whether the channel is closed or disposed of. */
@@ -124,7 +126,7 @@ export class Endpoints {
   }
 
   /** The thread has released the sending end. It releases the receiving end, unless it still uses a place. */
-  letGo(): void {
+  #letGo(): void {
     this.#hasLetGo = true;
     this.sending.forget();
     if (this.sending.inUse === undefined && this.receiving.inUse === undefined) this.#object[closed]();
@@ -141,7 +143,7 @@ export class Endpoints {
 
   /** A Place or Message is over. */
   placeIsOver(): void {
-    if (this.#hasLetGo) this.letGo();
+    if (this.#hasLetGo) this.#letGo();
   }
 
   /** Keeps the receiving end until a thread disposes of the channel: other threads are about to attach to it. */

@@ -527,7 +527,5 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
   protected override [detach](): void {
     this.#ends?.closeAlike();
     super[detach]();
-    // Other library objects of the thread may go on with the watch.
-    if (this.#ends?.sending.shared.heldBy.size === 0) this.#ends.letGo();
   }
 }

@@ -159,6 +159,8 @@ export interface Shared {
   returning?: number;
   /** Is called by the event loop before promises are settled (promises.ts). */
   atRest?: () => void;
+  /** Is called when the thread has been detached, also if its library objects were collected. */
+  detached?: () => void;
 }
 
 export class Membership {
@@ -398,7 +400,9 @@ export class Membership {
     // If an exception has ended a call on the object midway, the next call of the core completes that call
     // (pending-call.ts). This tryLock is such a call, and comes while the memory still belongs to the object.
     core.tryLock(CLOSED_OBJECT);
-    if (core.letGo(attachment, Number(mayStay))) this.#shared.set(address, undefined);
+    if (!core.letGo(attachment, Number(mayStay))) return;
+    this.#shared.set(address, undefined);
+    shared.detached?.();
   }
 
   /** Is called when another thread may be about to attach. From then on the death of this thread will be noticed. */

@@ -138,6 +138,20 @@ describe('a channel that the program has dropped', () => {
     }
   };
 
+  it.each([
+    ['Channel', (arena: Arena) => void new Channel({ codec: number, arena })],
+    ['Watch', (arena: Arena) => void new Watch(0, { codec: number, arena })],
+  ])('goes with both ends at one collection, as %s', async (_name, make) => {
+    // The arena has room for the two ends of one.
+    const small = new Arena({ objects: 2, threads: 2, waiters: 8, slots: 2, bytes: 1 << 16 });
+    make(small);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    gc();
+    for (let i = 0; i < 5; i++) await new Promise((resolve) => setTimeout(resolve, 1));
+    make(small);
+    small.dispose();
+  });
+
   it('stays while a message is out', async () => {
     const take = () => {
       const channel = new Channel({ arena, capacity: 1 });
