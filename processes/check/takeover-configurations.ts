@@ -29,6 +29,14 @@ export const TAKEOVERS: readonly Takeover[] = [
   }),
   of('a broker, one holds, one tries, two are killed', ['idle', 'holds', 'tries'], { kills: 2, generations: 4 }),
   of('one holds, one asks, one tries, one is killed', ['holds', 'asks', 'tries'], { kills: 1 }),
+  of('one holds, one of another format asks, one is killed', ['holds', 'asks'], { formats: [0, 1], kills: 1 }),
+  of('one holds, two of another format ask, one is killed', ['holds', 'asks', 'asks'], {
+    formats: [0, 1, 1],
+    kills: 1,
+  }),
+  of('a broker, one asks late, one of another format asks, two are killed', ['idle', 'asks', 'asks'], {
+    ...{ formats: [0, 0, 1], late: [1], kills: 2, generations: 4 },
+  }),
   of('a broker, two ask for two permits, one is killed', ['idle', 'asks', 'asks'], { kills: 1, permits: 2 }),
 ];
 
@@ -90,5 +98,19 @@ export const WITHOUT: Readonly<Record<Rule, Takeover>> = {
   }),
   probesMembers: of('a broker, one holds, one asks', ['idle', 'holds', 'asks'], {}),
   asksBeforeNo: of('one holds, one tries, one is killed', ['holds', 'tries'], { kills: 1 }),
+  succeeds: of('one holds, one of another format asks, one is killed', ['holds', 'asks'], {
+    formats: [0, 1],
+    kills: 1,
+  }),
+  asksFormat: of('one holds, one of another format asks, one is killed', ['holds', 'asks'], {
+    ...{ formats: [0, 1], kills: 1 },
+  }),
+  // The process that asks has listed only the broker. Then another one joins, and the broker is killed.
+  listsAgain: of('a broker, one asks late, one of another format asks, two are killed', ['idle', 'asks', 'asks'], {
+    ...{ formats: [0, 0, 1], late: [1], kills: 2, generations: 4 },
+  }),
+  keepsTickets: of('one holds, one of another format asks, one is killed', ['holds', 'asks'], {
+    ...{ formats: [0, 1], kills: 1 },
+  }),
   readsEnds: of('a broker, one holds, one tries, one is killed', ['idle', 'holds', 'tries'], { kills: 1 }),
 };

@@ -13,13 +13,18 @@
  *
  * A usurper may be unable to write its journal. Then its link stays, and nobody serves until somebody makes the next one.
  *
+ * A process may have another format, and may come late. It takes over from a broker of another format only when nobody
+ * lives who uses that format: F1 list the sockets of processes, F2 ask those that are new in the list, and again F1, until
+ * nobody new is in it. If somebody lives, the process is refused.
+ *
  * A process may also try: it holds at once, or is told no. The broker sees that a connection has ended in a step of its
  * own, and so it may believe that a process lives which has ended. It says no only when each process that holds or
  * waits is connected or was asked, and when it has seen all ends of connections that are there.
  *
  * Checked in each state: (1) the living believe to hold no more permits than there are; (2) whoever believes to hold is
  * known as a holder to the broker of the highest link, once this broker serves; (3) the tickets that are believed rise;
- * (5) nobody is told no because of processes that had ended before it tried. Checked in each end: (4) nobody who lives
+ * (5) nobody is told no because of processes that had ended before it tried; (6) nobody is refused because of another
+ * format whose processes have ended. Checked in each end: (4) nobody who lives
  * waits for permits that are free. A process that is stopped never goes on in an end, so a stopped broker is no excuse.
  */
 
@@ -39,6 +44,10 @@ export const TAKEOVER_RULES = {
   probesMembers: 'a broker takes a process for dead if the socket of its broker is not there',
   asksBeforeNo: 'a broker says no before it knows that the holders live',
   readsEnds: 'a broker says no before it has seen which connections have ended',
+  succeeds: 'a process refuses another format although all its processes have ended',
+  asksFormat: 'a process takes over from another format without asking who lives',
+  listsAgain: 'a process that takes over from another format lists its processes only before it asks them',
+  keepsTickets: 'a process that takes over from another format begins its tickets anew',
 } as const;
 
 export type Rule = keyof typeof TAKEOVER_RULES;
@@ -60,6 +69,10 @@ export interface Takeover {
   /** The most generations. */
   readonly generations?: number;
   readonly slowLists?: boolean;
+  /** The format of each process, if they have several. A process whose format is not that of the first comes late. */
+  readonly formats?: readonly number[];
+  /** The processes that have not joined at the beginning. */
+  readonly late?: readonly number[];
   /** The first steps, by the beginnings of their labels. */
   readonly after?: readonly string[];
   readonly without?: Rule;
@@ -127,7 +140,12 @@ interface Member {
   want: 'idle' | 'asks' | 'asked' | 'tries' | 'tried' | 'waits' | 'held' | 'giving' | 'done';
   /** Who had ended when it tried. */
   ended?: number[];
-  phase: 'looking' | 'usurping' | 'dialling' | 'connected';
+  phase: 'looking' | 'asking' | 'usurping' | 'dialling' | 'connected';
+  /** Its socket is there. Noted only if there are several formats. */
+  listens?: true;
+  /** The processes that it asks whether they live, and those that it has found dead (F1, F2). */
+  asks?: number[];
+  dead?: number[];
   /** The broker that it dials, is connected to, or usurps; -1 if there was none. */
   to: number;
   entered: boolean;
@@ -207,6 +225,10 @@ export class TakeoverModel {
     return this.#of.members.includes('tries');
   }
 
+  #formatOf(member: number): number {
+    return this.#of.formats?.[member] ?? 0;
+  }
+
   #has(rule: Rule): boolean {
     return this.#of.without !== rule;
   }
@@ -227,12 +249,14 @@ export class TakeoverModel {
         believed: this.#tries ? [...members.keys()] : [],
       },
     };
+    const isLate = (at: number): boolean =>
+      cold || this.#of.late?.includes(at) === true || this.#formatOf(at) !== this.#formatOf(0);
     return {
       brokers: cold ? [] : [broker],
-      members: members.map((what) => ({
-        ...{ alive: true, stopped: false, phase: cold ? 'looking' : 'connected', to: cold ? -1 : 0, entered: !cold },
-        want: what === 'holds' ? 'held' : what,
-        ...{ up: [], down: [] },
+      members: members.map((what, at) => ({
+        ...{ alive: true, stopped: false, phase: isLate(at) ? 'looking' : 'connected', to: isLate(at) ? -1 : 0 },
+        ...{ entered: !isLate(at), want: what === 'holds' ? 'held' : what, up: [], down: [] },
+        ...(this.#of.formats && !isLate(at) ? { listens: true } : {}),
       })),
       ...{ kills, stops, suspicions, rotations, failures, top: known.ticket },
     };
@@ -261,7 +285,7 @@ export class TakeoverModel {
       ]),
       members.map((m) => [
         ...[m.alive, m.stopped, m.want, m.phase, m.to, m.entered, m.up.map(lineOf), m.down.map(newsOf)],
-        ...[m.called, m.listed, m.read && knownOf(m.read), m.ended],
+        ...[m.called, m.listed, m.read && knownOf(m.read), m.ended, m.listens, m.asks, m.dead],
       ]),
       ...[kills, stops, suspicions, rotations, failures, top, fault],
     ]);
@@ -354,10 +378,16 @@ export class TakeoverModel {
           });
         else
           for (const found of foundBy(state, member.listed))
-            on(`finds gen.${state.brokers[found]?.generation ?? 0} highest`, (self) => {
+            on(`finds gen.${state.brokers[found]?.generation ?? 0} highest`, (self, next) => {
               delete self.listed;
               Object.assign(self, { to: found, phase: found < 0 ? 'usurping' : 'dialling' });
+              const of = state.brokers[found];
+              if (of && this.#formatOf(of.member) !== this.#formatOf(at)) this.#meetsFormat(self, next, at);
+              if (self.phase === 'usurping') this.#listens(self);
             });
+        break;
+      case 'asking':
+        this.#asks(state, at, on);
         break;
       case 'usurping':
         if (!this.#has('linksFirst') && !member.read)
@@ -371,12 +401,17 @@ export class TakeoverModel {
           on('connects', (self, next) => {
             if (!next.brokers[self.to]?.linked) return drop(self);
             self.phase = 'connected';
+            this.#listens(self);
             self.entered = false;
             self.up = [{ letter: 'enter', member: at, lists: ['asked', 'tried', 'waits', 'held'].includes(self.want) }];
             const to = next.brokers[self.to] as Broker;
             if (this.#tries && !to.believed.includes(at)) to.believed = [...to.believed, at].sort();
           });
-        else if (isGone) on('is refused', (self) => Object.assign(self, { phase: 'usurping' }));
+        else if (isGone)
+          on('is refused', (self) => {
+            self.phase = 'usurping';
+            this.#listens(self);
+          });
         break;
       case 'connected':
         this.#connected(state, member, isGone, on);
@@ -399,6 +434,65 @@ export class TakeoverModel {
           true,
         );
     }
+  }
+
+  #listens(self: Member): void {
+    if (this.#of.formats) self.listens = true;
+  }
+
+  /** The broker that was found has another format. */
+  #meetsFormat(self: Member, next: TakeoverState, at: number): void {
+    if (!this.#has('asksFormat')) self.phase = 'usurping';
+    else if (this.#has('succeeds')) Object.assign(self, { phase: 'asking', dead: [] });
+    else this.#refuse(self, next, at);
+  }
+
+  /** The process is told that another format is in use. Its space is closed. */
+  #refuse(self: Member, next: TakeoverState, at: number): void {
+    const isInUse = next.members.some(
+      ({ alive, listens }, each) => alive && listens && this.#formatOf(each) !== this.#formatOf(at),
+    );
+    leave(self);
+    delete self.listens;
+    if (!isInUse) next.fault = `${at} is refused because of the dead`;
+  }
+
+  /** F1 and F2. */
+  #asks(
+    state: TakeoverState,
+    at: number,
+    on: (label: string, act: (self: Member, next: TakeoverState) => void) => void,
+  ): void {
+    const { asks, dead = [] } = state.members[at] as Member;
+    if (!asks) {
+      // The socket of a dead process stays until a broker removes it.
+      const found = state.members.flatMap(({ listens }, each) =>
+        listens && each !== at && !dead.includes(each) ? [each] : [],
+      );
+      on('F1 lists the processes', (self) => {
+        if (found.length > 0) self.asks = found;
+        else this.#takesOver(self);
+      });
+      return;
+    }
+    const living = asks.filter((each) => state.members[each]?.alive);
+    if (living.some((each) => this.#formatOf(each) !== this.#formatOf(at)))
+      on('F2 finds one that lives', (self, next) => this.#refuse(self, next, at));
+    // A process of the own format may be about to take over.
+    else if (living.length > 0) on('F2 finds one of its own format', drop);
+    else
+      on('F2 finds all of them dead', (self) => {
+        delete self.asks;
+        self.dead = [...dead, ...asks].sort();
+        if (!this.#has('listsAgain')) this.#takesOver(self);
+      });
+  }
+
+  #takesOver(self: Member): void {
+    self.phase = 'usurping';
+    this.#listens(self);
+    delete self.asks;
+    delete self.dead;
   }
 
   #connected(
@@ -503,6 +597,8 @@ export class TakeoverModel {
           self.phase = journal ? 'read' : 'listed';
           if (!journal) return;
           self.known = structuredClone(journal.known);
+          if (this.#formatOf((next.brokers[of] as Broker).member) !== this.#formatOf(self.member))
+            self.known = { ...empty(), ticket: this.#has('keepsTickets') ? journal.known.ticket : 0 };
           // Half a line may say anything. The worst is that the holders have given back.
           if (journal.half && !this.#has('dropsCutLine')) self.known.held = [];
         });
@@ -669,6 +765,8 @@ function leave(self: Member): void {
 function drop(self: Member): void {
   Object.assign(self, { phase: 'looking', to: -1, entered: false, up: [], down: [] });
   delete self.called;
+  delete self.asks;
+  delete self.dead;
 }
 
 function usurp(self: Member): void {

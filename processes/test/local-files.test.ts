@@ -174,6 +174,32 @@ test('processes of another format are not joined while they live, and are follow
   expect(new Set(tokens).size).toBe(3);
 });
 
+test('a process that joins while the members are asked whether they live is found', async () => {
+  const files = new Folder(folder());
+  const listen = async (): Promise<{ member: string; close(): void }> => {
+    const member = newMember();
+    const server = createServer((socket) => socket.destroy()).listen(files.of('t.x'));
+    await once(server, 'listening');
+    renameSync(files.of('t.x'), files.of(`m.${member}`));
+    return { member, close: () => server.close() };
+  };
+  const broker = await listen();
+  let late: { member: string; close(): void } | undefined;
+  // The other one joins the broker after the list was made, and then the broker ends.
+  const asks = Object.assign(new Folder(files.path), {
+    async hasEnded(member: string): Promise<boolean> {
+      if (!late) {
+        late = await listen();
+        broker.close();
+      }
+      return files.hasEnded(member);
+    },
+  });
+  expect(await asks.living(newMember())).toBe((late as unknown as { member: string }).member);
+  (late as unknown as { close(): void }).close();
+  expect(await asks.living(newMember())).toBeUndefined();
+});
+
 test('a process that follows another format, and ends before its journal is written, stops nobody', async () => {
   const directory = folder();
   const files = new Folder(directoryOf('default', directory));

@@ -110,10 +110,21 @@ export class Folder {
     return hasFiles ? this.of(socket) : socket;
   }
 
-  /** Resolves to a member of another process that has neither ended nor closed the space. */
+  /**
+   * Resolves to a member of another process that has neither ended nor closed the space. A member may have joined a
+   * broker after the list was made, and the broker may have ended before it was asked. So the members are listed again
+   * when those of the list have ended, until there is no other (F1, F2 of check/takeover.ts).
+   */
   async living(own: string): Promise<string | undefined> {
-    for (const member of this.members()) if (member !== own && !(await this.hasEnded(member))) return member;
-    return undefined;
+    const ended = new Set([own]);
+    while (true) {
+      const others = this.members().filter((member) => !ended.has(member));
+      if (others.length === 0) return undefined;
+      for (const member of others) {
+        if (!(await this.hasEnded(member))) return member;
+        ended.add(member);
+      }
+    }
   }
 
   /** Asks the kernel whether the process of a member has ended, or has closed the space. */
