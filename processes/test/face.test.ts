@@ -7,7 +7,7 @@ import { onServers, until } from './setting.js';
 
 onServers(
   'the face',
-  ({ join, another }) => {
+  ({ join, another, end }) => {
     test('a guess that is wrong is an error, and takes nothing', async () => {
       const space = await join();
       const pool = (await space.semaphore('db', 2)) as never as Record<string, (...args: unknown[]) => unknown>;
@@ -98,7 +98,9 @@ onServers(
     });
 
     test('what is disposed of stays so for its handles, and its name is free at once', async () => {
-      const [a, b] = [await join({ lease: 500 }), await join({ lease: 500 })];
+      const a = await join({ lease: 500 });
+      const [session] = (await a.inspect()).sessions;
+      const b = await join({ lease: 500 });
       const mine = await a.semaphore('x', 1);
       const disposing = mine.dispose();
       // The program does not await the disposal. The opening still comes after the disposal.
@@ -109,8 +111,8 @@ onServers(
       await (await other.holdAsync(2)).release();
       await other.dispose();
       expect(await mine.inspect()).toBeUndefined();
-      // An idle session ends, and the next session opens its objects anew, but not objects that were disposed of.
-      await until(async () => (await b.inspect()).sessions.length === 1);
+      // When a session has ended, the next session opens its objects anew, but not objects that were disposed of.
+      await end(session?.session ?? '');
       await expect(other.holdAsync()).rejects.toThrow(DisposedError);
       const theirs = await b.semaphore('x', 3);
       expect(await theirs.inspect()).toMatchObject({ max: 3, free: 3 });

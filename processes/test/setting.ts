@@ -1,9 +1,11 @@
 /** The tests of a file share one server. Each test has a space of its own. */
 import { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, describe } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
 import { type Server, startServer } from '../servers/servers.js';
 import type { SpaceOptions } from '../src/options.js';
 import { Space } from '../src/space.js';
+import { TURN } from '../src/turn-source.js';
+import { keysOf } from '../src/wire.js';
 import { onEachServer } from './each-server.js';
 
 export interface Setting {
@@ -14,6 +16,8 @@ export interface Setting {
   another(): Redis;
   /** The key of the space of this test. */
   key(name: string): string;
+  /** Ends a session on the server, as its process ends it by `close`. The process learns that by its next call. */
+  end(session: string): Promise<void>;
 }
 
 /** Runs tests on a server of each kind that this run uses, or only on the first. */
@@ -40,6 +44,12 @@ export function onServers(name: string, tests: (setting: Setting) => void, which
           return client;
         },
         key: (key) => `tt:{test${count}.0}:${key}`,
+        async end(session) {
+          const { keys, channel } = keysOf(`test${count}`, 0);
+          expect(await setting.another().eval(TURN.text, keys.length, ...keys, session, '0', channel, 'X')).toEqual([
+            'X',
+          ]);
+        },
       };
       beforeAll(async () => {
         server = await startServer({ server: binary });
