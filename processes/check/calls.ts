@@ -86,7 +86,7 @@ export class CallWriter {
       const usual = this.#isForTwin ? LONG : LEASE;
       const agreed = data.hash(this.#keys[0] as string).get('lease') ?? usual;
       const lease = this.chance(hasThread ? 70 : 97) ? agreed : this.#pick([usual, '2000']);
-      const version = this.chance(98) ? '1' : '2';
+      const version = this.chance(90) ? '2' : this.#pick(['2-3', '2-10', '3', '3-10', '9', '10']);
       ops.push(
         'O',
         version,
@@ -162,6 +162,7 @@ export class CallWriter {
       if (this.chance(8)) {
         const at = this.#below(other.length);
         other[at] = at === 0 ? this.#pick(['s', 'm', 'w', 'r']) : at === 1 || at === 4 ? '2' : this.#pick(['0', '1']);
+        if (other[0] === 'm') other[1] = '1'; // a mutex has one permit
       }
       return ['N', name, ...other];
     }
@@ -253,7 +254,9 @@ export function scriptedCalls(
     (sid: string, args: readonly string[], more: Partial<Scripted> = {}, conn = '0') =>
     (): Scripted => ({ args: [sid, conn, channel, ...args], ...more });
   const open = (sid: string, conn = '0', more: Partial<Scripted> = {}, topmost = '0') =>
-    call(sid, ['O', '1', PARTITIONS, LEASE, 'l', '-', topmost], more, conn);
+    call(sid, ['O', '2-10', PARTITIONS, LEASE, 'l', '-', topmost], more, conn);
+  const enter = (sid: string, formats: string, conn = '0') =>
+    call(sid, ['O', formats, PARTITIONS, LEASE, 'l', '-', '0'], {}, conn);
   const make = (name: string, kind: string, max: number, bypass = 0) => [
     'N',
     name,
@@ -280,6 +283,31 @@ export function scriptedCalls(
     };
   const large = 0x1000_0001;
   return [
+    // Format 2 is refused while there are sessions of format 1, which were not counted once.
+    enter(one, '1'),
+    enter(two, '1'),
+    call(two, ['X']),
+    enter(two, '2'),
+    call(one, ['X']),
+    enter(one, '1-2'),
+    enter(two, '2'),
+    call(one, ['X']),
+    enter(one, '2'),
+    // Format 10 is refused until nobody is there who cannot read it. A session that resumes, or whose call was sent
+    // twice, counts once.
+    enter(two, '2-10'),
+    enter(two, '2-10'),
+    enter(two, '2-10', '1'),
+    enter(three, '10'),
+    call(one, ['X']),
+    enter(three, '10'),
+    // Now the data may have format 10, also when the last process that writes it has left.
+    enter(one, '9'),
+    enter(one, '9-10'),
+    call(three, ['X']),
+    call(one, ['X']),
+    call(two, ['X'], {}, '1'),
+    enter(one, '9'),
     ...COMMANDS.map((forbidden) => open(one, '0', { forbidden })),
     open(one),
     open(three, '0', { forbidden: 'ZREM' }),
@@ -383,6 +411,8 @@ export function scriptedCalls(
     },
     call(one, [...ask('base', 912), ...ask('base', 913), ...ask('base', 914)]),
     give(one, 'base', 912),
+    // With a limit of 0 nobody looks for holders.
+    call(one, [...make('seen', 's', 2), ...ask('seen', 921), 'I', 'seen', '0', '', '']),
     call(one, ['X']),
   ];
 }

@@ -578,7 +578,7 @@ export class Client {
     this.lastSeq = this.conn * BASE;
     this.hears = this.conn;
     this.hasGap = false;
-    const operations: Operation[] = [{ args: ['O', '1', '1', LEASE, 'x', '-', '0'] }];
+    const operations: Operation[] = [{ args: ['O', '2', '1', LEASE, 'x', '-', '0'] }];
     if (!isNew) operations.push(this.#listing());
     this.pipe.push({ sid, conn: this.conn, operations });
   }

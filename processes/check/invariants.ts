@@ -152,6 +152,14 @@ export function faultOf(data: Data): string | undefined {
           return `${name}: a waiter may be overtaken too often`;
     }
   }
+  const readers = new Map<string, number>();
+  for (const told of data.hash('sessions').values()) {
+    const field = `reads${told.split(' ')[1]}`;
+    readers.set(field, (readers.get(field) ?? 0) + 1);
+  }
+  for (const [field, count] of data.hash('meta'))
+    if (field.startsWith('reads') && Number(count) !== (readers.get(field) ?? 0)) return `${field} is ${count}`;
+  for (const field of readers.keys()) if (!data.hash('meta').has(field)) return `${field} is not counted`;
   for (const field of notes.keys()) {
     const [name = '', ticket = ''] = field.split('\0');
     const holder = records.find((record) => record.name === name && record.ticket === ticket);

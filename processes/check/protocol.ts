@@ -131,7 +131,7 @@ class Servers {
 
   #settle(id: number, history: number): string | undefined {
     const broom = hex(0xb, 16);
-    const opening = this.turn(id, [broom, '0', CHANNEL, 'O', '1', '1', LEASE, 'x', '-', '0'], history);
+    const opening = this.turn(id, [broom, '0', CHANNEL, 'O', '2', '1', LEASE, 'x', '-', '0'], history);
     if (opening.fault) return opening.fault;
     let { after } = opening;
     const seen = String((opening.reply as Reply[])[0]).slice(2);
@@ -216,7 +216,7 @@ export class Protocol {
       server = outcome.after;
     };
     // The objects were opened before, as a program does that awaits it.
-    run('O', '1', '1', LEASE, 'x', '-', '0', ...(unmade ? [] : objects.flatMap(openingOf)));
+    run('O', '2', '1', LEASE, 'x', '-', '0', ...(unmade ? [] : objects.flatMap(openingOf)));
     // Until nothing is left.
     for (let more = true; more; ) {
       const outcome = this.#servers.turn(server, [opener, '0', CHANNEL, 'X'], 1);
@@ -237,7 +237,7 @@ export class Protocol {
     if (!cold)
       for (const client of made) {
         const sid = `p${hex(client.index + 1, 7)}00000001`;
-        const outcome = this.#servers.turn(server, [sid, '0', CHANNEL, 'O', '1', '1', LEASE, 'x', '-', '0'], 1);
+        const outcome = this.#servers.turn(server, [sid, '0', CHANNEL, 'O', '2', '1', LEASE, 'x', '-', '0'], 1);
         if (outcome.fault) throw new Error(outcome.fault);
         client.open(sid, String((outcome.reply as Reply[])[0]).split(' ')[2] as string);
         server = outcome.after;

@@ -59,7 +59,7 @@ function record(seed: number, limits: Limits): Recording {
   const writer = new CallWriter(seed, KEYS, true);
   const server = new ComparingServer({ ...limits, isBroker: false });
   const surroundings = (ms: number) => ({ time: ms * 1000, history: '0'.repeat(40) });
-  const opening = [WATCHER, '0', 'c:', 'O', '1', '3', '3600000', 'watcher', '-', '0'];
+  const opening = [WATCHER, '0', 'c:', 'O', '2', '3', '3600000', 'watcher', '-', '0'];
   const state = State.begin('history', START);
   const steps: Step[] = [];
   const note = (args: readonly string[], victim: string | undefined, now: number): Outcome => {

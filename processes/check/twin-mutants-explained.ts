@@ -53,6 +53,10 @@ export const EXPLAINED: readonly Explained[] = [
     to: 'false',
     reason: 'what was turned away is in no list and in no queue any more, so another drop finds nothing',
   },
+  {
+    text: 'version === 1 && writes > 1',
+    reason: 'no broker has data of format 1; it is here because the script has it',
+  },
   { text: 'break;', from: 'break;', reason: 'the next range has room for none' },
   { text: "from.startsWith('(')", reason: 'what becomes of -inf is smaller than the sign of each session' },
   { text: "this.caller = '';", reason: 'no session has such a name' },

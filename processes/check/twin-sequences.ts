@@ -18,8 +18,8 @@ const [ME, YOU] = ['p000000000000001', 'p000000000000002'];
 
 const rid = (number: number): string => number.toString(16).padStart(10, '0');
 const permits = (number: number): string => number.toString(16).padStart(8, '0');
-const open = (topmost = '0', version = 2, partitions = 1, lease = 3_600_000): string[] => [
-  ...['O', `${version}`, `${partitions}`, `${lease}`, 'label', '-', topmost],
+const open = (topmost = '0', formats: number | string = 2, partitions = 1, lease = 3_600_000): string[] => [
+  ...['O', `${formats}`, `${partitions}`, `${lease}`, 'label', '-', topmost],
 ];
 const make = (name: string, kind: string, max: number, robust = 0, bypass = 0): string[] => [
   ...['N', name, kind, `${max}`, `${robust}`, '0', `${bypass}`],
@@ -232,6 +232,23 @@ export const SEQUENCES: Readonly<Record<string, (writer: Writer) => void>> = {
     for (const cursor of ['0', writer.born('a'), writer.born('b'), writer.ticket(ME, 1), writer.born('d')]) {
       writer.run(ME, 'P', cursor);
     }
+  },
+
+  'a new format comes when nobody is there who cannot read it': (writer) => {
+    // The only other session, if there is one, is to read all formats.
+    writer.run('b000000000000000', 'X');
+    writer.run('b000000000000000', ...open('0', '2-99'));
+    writer.run(ME, ...open('0', '2-3'), ...make('a', 's', 9));
+    for (const number of [1, 2, 3]) writer.run(ME, ...ask('a', number));
+    writer.run(YOU, ...open('0', 4), 'J', '-inf');
+    // A session that is dead does not count, though it still has requests.
+    writer.die(ME);
+    writer.run(YOU, ...open('0', 4), 'J', '-inf');
+    writer.run('p000000000000003', ...open('0', 4), 'J', '-inf');
+    writer.run('p000000000000004', ...open('0', '2-3'), 'J', '-inf');
+    writer.run('p000000000000004', ...open('0', '2-4'), 'J', '-inf');
+    writer.run('p000000000000005', ...open('0', '10'), 'J', '-inf');
+    writer.run(YOU, 'X');
   },
 
   'settings change when nobody is there': (writer) => {

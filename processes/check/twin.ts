@@ -46,9 +46,10 @@ export function stateOf(data: Data): State | undefined {
   });
   const sessions = data.sorted('leases').map(({ member: sid, score }) => {
     const told = data.hash('sessions').get(sid);
-    const [conn = '0'] = told?.split(' ') ?? [];
+    const [conn = '0', reads = '0'] = told?.split(' ') ?? [];
+    const label = told?.slice(conn.length + reads.length + 2) ?? '';
     return {
-      ...{ sid, conn: Number(conn), label: told?.slice(conn.length + 1) ?? '', isDead: told === undefined },
+      ...{ sid, conn: Number(conn), reads: Number(reads), label, isDead: told === undefined },
       ...{ seq: Number(data.hash('seqs').get(sid)), sign: hex(score, 14), member: MEMBER },
       requests: requests.filter((request) => request.sid === sid),
     };
@@ -58,13 +59,14 @@ export function stateOf(data: Data): State | undefined {
     lent: object.kind === 'r' ? object.max : object.lent,
     queue: queue.filter(({ name }) => name === object.name).map(({ sid, rid }) => [sid, rid]),
   }));
-  const agreed = { version: meta.get('v'), partitions: meta.get('p'), lease: meta.get('lease') };
+  const version = meta.get('v');
+  const agreed = { version: Number(version), partitions: meta.get('p'), lease: meta.get('lease') };
   return State.load(
     JSON.stringify({
       ...{ history, objects, sessions, left: leftOf(data) },
       ...{ ticket: Number(meta.get('ticket')), leapt: meta.get('leapt'), late: Number(meta.get('late')) },
       beaten: Number.parseInt(meta.get('beaten') ?? '0', 16),
-      agreed: agreed.version === undefined ? undefined : agreed,
+      agreed: version === undefined ? undefined : agreed,
       since: [...meta].filter(([field]) => field.length === 26).map(([field, ms]) => [field, Number(ms)]),
     }),
   );
@@ -72,13 +74,13 @@ export function stateOf(data: Data): State | undefined {
 
 /**
  * A text of all that decides what the state does next. A request that holds needs no `base` and no `beaten`, and a dead
- * session needs no connection and no label: the script forgets them.
+ * session needs no connection, no format and no label: the script forgets them.
  */
 export function textOf(state: State | undefined): string {
   if (!state) return '';
   const { objects, sessions, left, since, ...rest } = JSON.parse(state.dump());
   for (const session of sessions) {
-    if (session.isDead) Object.assign(session, { conn: 0, label: '' });
+    if (session.isDead) Object.assign(session, { conn: 0, reads: 0, label: '' });
     for (const request of session.requests) if (!request.waits) Object.assign(request, { base: 0, beaten: 0 });
   }
   const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);

@@ -4,7 +4,7 @@
  */
 import { SpaceError } from './errors.js';
 import type { Surroundings } from './surroundings.js';
-import { VERSION } from './wire.js';
+import { FORMAT } from './wire.js';
 
 /**
  * The codes of states that pass: the server will serve the call later, or another server will. With NOSCRIPT the server
@@ -32,15 +32,28 @@ export function refusal(error: unknown): SpaceError | undefined {
 }
 
 /**
- * The error of a process whose settings are not those of the space. theirs: the version, the number of partitions and
- * the lease of the space.
+ * The error of a process whose settings are not those of the space. theirs: the format of the data, the number of
+ * partitions and the lease of the space.
  */
 export function settingsDiffer(
   { space, partitions, lease }: Surroundings,
   theirs: readonly (string | number)[],
 ): SpaceError {
-  const [has, asks] = [theirs, [VERSION, partitions, lease]].map(
-    (words) => `version ${words[0]}, ${words[1]} partitions and a lease of ${words[2]} ms`,
-  );
-  return new SpaceError('SETTINGS', `the space ${JSON.stringify(space)} has ${has}, and this process asks for ${asks}`);
+  const { written, read } = FORMAT;
+  const [theirFormat, theirPartitions, theirLease] = theirs.map(Number);
+  const name = `the space ${JSON.stringify(space)}`;
+  const others = `end all other processes of the space by close() first, or give this process another space`;
+  const why =
+    Number(theirFormat) > read
+      ? `the data of ${name} have format ${theirFormat}, and this version of taketurns-processes reads formats up to ` +
+        `${read}: give this process a version that reads format ${theirFormat} (the changelog names it)`
+      : theirPartitions !== partitions
+        ? `${name} has ${theirPartitions} partitions, and this process asks for ${partitions}: ask for ` +
+          `${theirPartitions}, or give this process another space`
+        : theirLease !== lease
+          ? `${name} has a lease of ${theirLease} ms, and this process asks for ${lease} ms: ask for ${theirLease} ms; ` +
+            `to change the lease, ${others}`
+          : `this version of taketurns-processes writes format ${written}, and a process of ${name} cannot read it: ` +
+            `first give all processes a version that reads format ${written} (the changelog names it); else ${others}`;
+  return new SpaceError('SETTINGS', why);
 }

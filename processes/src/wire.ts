@@ -52,8 +52,20 @@ function randomDigits(): string {
 
 // Operations --------------------------------------------------------------------------------------------------------
 
-/** The version of the script, and of what the script keeps in the keys. */
-export const VERSION = '2';
+/**
+ * The formats of what the script keeps in the keys and of what it sends in messages. Each process calls its own script,
+ * so a change of the script alone, also of operations and answers, is no new format: processes of both versions run side
+ * by side. A new format takes two releases, and then processes of one release and the next always run side by side:
+ *
+ *     release     writes  reads          a process enters if it reads the format of the data,
+ *     this one    2       up to 2        and if all sessions read what it writes
+ *     the next    2       up to 3
+ *     after that  3       up to 3
+ */
+export const FORMAT = { written: 2, read: 2 } as const;
+
+const { written, read } = FORMAT as { readonly written: number; readonly read: number };
+const FORMATS = written === read ? `${written}` : `${written}-${read}`;
 
 /** An operation: its letter and its arguments. */
 export type Arguments = readonly string[];
@@ -73,7 +85,7 @@ export const call = (sid: string, conn: number, channel: string): string[] => [s
  */
 export const enter = (partitions: number, lease: number, label: string, seen: string, topmost: string): string[] => [
   'O',
-  VERSION,
+  FORMATS,
   String(partitions),
   String(lease),
   label,
@@ -369,12 +381,12 @@ const fixed = (text: string, ...widths: readonly number[]): string[] => {
   });
 };
 
-/** A session and its label. The server writes `sid conn label`; if the session has ended, `sid` or `sid dead`. */
+/** A session and its label. The server writes `sid conn reads label`; if the session has ended, `sid` or `sid dead`. */
 export type Labelled = readonly [sid: string, label: string];
 
 const labelledIn = (line: string): Labelled => {
   const [sid = ''] = fixed(line, 16);
-  return [sid, line.slice(17).replace(/^\d+ /, '')];
+  return [sid, line.slice(17).replace(/^\d+ \d+ /, '')];
 };
 
 /** Reads the answer to `inspect`. Returns undefined if the object does not exist. */

@@ -31,7 +31,7 @@ test.each([
 ])('answers random calls and deaths as the script, seed $seed, $limits.work records a call', ({ seed, limits }) => {
   const server = new ComparingServer(limits);
   const writer = new CallWriter(seed, KEYS, true);
-  const opening = [WATCHER, '0', 'c:', 'O', '1', '3', '3600000', 'watcher', '-', '0'];
+  const opening = [WATCHER, '0', 'c:', 'O', '2', '3', '3600000', 'watcher', '-', '0'];
   let { data } = server.turn(new Data(), opening, surroundings(START));
   const letters = new Set<string>();
   for (let call = 0; call < CALLS && !server.difference; call++) {
@@ -98,7 +98,7 @@ test('goes on with the grants that are left in the order of the names', () => {
   const server = new ComparingServer(FEW);
   let { data } = server.turn(
     new Data(),
-    [WATCHER, '0', 'c:', 'O', '1', '1', '3600000', 'l', '-', '0'],
+    [WATCHER, '0', 'c:', 'O', '2', '1', '3600000', 'l', '-', '0'],
     surroundings(START),
   );
   const run = (...operations: string[]): void => {
@@ -230,7 +230,7 @@ onEachServer((binary) => {
     }
     const calls = (args: string[]) => both(args, (guess, now) => turn(guess, args, 'member', now, LIMITS));
 
-    await calls([WATCHER, '0', channel, 'O', '1', '3', '3600000', 'watcher', '-', '0']);
+    await calls([WATCHER, '0', channel, 'O', '2', '3', '3600000', 'watcher', '-', '0']);
     for (let call = 0; call < (WHOLE ? 3000 : 400); call++) {
       const data = await server.data();
       const sids = [...data.hash(keys[4] as string).keys()].filter((sid) => sid !== WATCHER);

@@ -92,7 +92,7 @@ test('sessions: entering, beats, and ends', () => {
 
   const [others] = world.reply('p00000000000000d', [wire.enter(2, 1000, 'd', wire.NONE, '0')]);
   const differs = wire.enteredIn(others);
-  expect(differs).toEqual({ is: 'others', settings: [wire.VERSION, '1', '1000'] });
+  expect(differs).toEqual({ is: 'others', settings: [String(wire.FORMAT.written), '1', '1000'] });
 
   for (const operation of [wire.beat(open.sign.told), wire.beatAside()]) {
     const answer = world.answer(A, operation);
@@ -302,7 +302,7 @@ test('what inspect tells: entries, records, sessions and times', () => {
     records,
   );
   expect(holders.map(({ at }) => `${at ?? ''}`)).toEqual(times);
-  expect(labels.map(([sid, label]) => `${sid} 0 ${label}`)).toEqual(sessions);
+  expect(labels.map(([sid, label]) => `${sid} 0 2 ${label}`)).toEqual(sessions);
   expect(`${told.now}`).toBe(now);
   expect(told.next).toBe(next);
   expect(holders).toHaveLength(1);
@@ -316,7 +316,7 @@ test('what inspect tells: entries, records, sessions and times', () => {
   const space = world.answer(A, wire.inspectSpace(wire.LOWEST)) as string[];
   const { epoch, last, next: behind, labels: all } = wire.spaceIn(space);
   expect(`J ${epoch} ${world.history} ${last} ${behind}`).toBe(space[0]);
-  expect(all.map(([sid, label]) => `${sid} 0 ${label}`)).toEqual(space.slice(1));
+  expect(all.map(([sid, label]) => `${sid} 0 2 ${label}`)).toEqual(space.slice(1));
   expect(wire.scoreOf(behind)).toBe(Number.POSITIVE_INFINITY);
   for (let i = 0; i < 3; i++) world.enter(`p0000000000000${i}f`);
   const part = wire.spaceIn(world.answer(A, wire.inspectSpace(wire.LOWEST)));

@@ -59,7 +59,7 @@ export function doubtIn(state: State, args: readonly string[]): Doubtful | undef
         const { agreed } = state;
         // Other settings are refused as long as there are sessions with the present ones.
         if (args[1] !== '0' || !agreed) break;
-        if (first !== agreed.version || second !== agreed.partitions || third !== agreed.lease)
+        if (first !== `${agreed.version}` || second !== agreed.partitions || third !== agreed.lease)
           return { at, doubt: 'all' };
         break;
       }

@@ -13,6 +13,7 @@ const SID = /^[a-z][0-9a-f]{15}$/;
 const RID = /^[0-9a-f]{10}$/;
 const TICKET = /^[0-9a-f]{14}$/;
 const TICKET_OR_NONE = /^(-|[0-9a-f]{14})$/;
+const FORMATS = /^\d{1,9}(-\d{1,9})?$/;
 const COUNT = /^\d{1,16}$/;
 const PERMITS = /^[0-9a-f]{8}$/;
 const FLAG = /^[01]$/;
@@ -33,7 +34,7 @@ const OPERATIONS: Readonly<Record<string, readonly (RegExp | typeof REQUESTS)[]>
   K: [NAME, TICKET_OR_NONE],
   L: [NAME, TICKET_OR_NONE, TICKET_OR_NONE],
   N: [NAME, /^(s|m|w|r)$/, COUNT, FLAG, FLAG, COUNT],
-  O: [COUNT, COUNT, COUNT, ANY, ANY, /^[0-9a-f]{1,14}$/],
+  O: [FORMATS, COUNT, COUNT, ANY, ANY, /^[0-9a-f]{1,14}$/],
   P: [/^(0|[0-9a-f]{14})$/],
   R: [NAME, TICKET_OR_NONE, COUNT],
   S: [ANY, ANY, REQUESTS],

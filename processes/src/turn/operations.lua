@@ -8,15 +8,18 @@
 --   to look     I tells one object, P all objects, J the sessions
 
 return {
-  -- O v p lease label seen topmost: opens the session (conn 0), or resumes it by a new connection. Answers:
+  -- O formats p lease label seen topmost: opens the session (conn 0), or resumes it by a new connection. formats: the
+  -- format in which the process writes the data, or this format, a hyphen and the last format that it can read. Answers:
   --   O ticket epoch.history           the session is open
-  --   V v p lease                      the other sessions agree on other settings
+  --   V v p lease                      the process cannot read the format v of the data, or a session cannot read what
+  --                                    the process writes, or the other sessions agree on other settings
   --   Z lease ticket epoch.history     a session is silent. The caller has to ask again when the ticket is old enough
   --                                    to be `seen`, or at once if it is already old enough
   -- A caller names here only a ticket `seen` of which it was told at most a lease ago. So if `seen` counts, each session
   -- that is left has given a sign of life within about a lease, whatever TIME says, and there is nothing to watch for.
   O = function(i)
-    local v, p, lease, label, seen = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4]
+    local formats, p, lease, label, seen = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4]
+    local writes, reads = tonumber(match(formats, '^%d+')), tonumber(match(formats, '(%d+)$'))
     topmost = tonumber(ARGV[i + 5], 16)
     local known = call('HGET', SESSIONS, sid)
     if conn == '0' then
@@ -33,9 +36,10 @@ return {
       local counts, left = reap(seen)
       local first = note()
       local agreed = call('HMGET', META, 'v', 'p', 'lease', 'since')
+      local v = tonumber(agreed[1] or writes)
       if agreed[1] then
-        local differs = agreed[2] ~= p or v < agreed[1] or first and v > agreed[1]
-        local waits = first and agreed[3] ~= lease
+        local differs = agreed[2] ~= p or reads < v
+        local waits = first and (agreed[3] ~= lease or is_unread(v, writes))
         local silence = first and now() - tonumber(agreed[4])
         if left or not differs and first and not counts and (asked or waits)
           and (silence < 0 or silence >= tonumber(agreed[3])) then
@@ -43,7 +47,8 @@ return {
         end
         if differs or waits then return 'V ' .. agreed[1] .. ' ' .. agreed[2] .. ' ' .. agreed[3], #ARGV + 1 end
       end
-      call('HSET', META, 'v', v, 'p', p, 'lease', lease)
+      call('HSET', META, 'v', math.max(v, writes), 'p', p, 'lease', lease)
+      if not known then call('HINCRBY', META, 'reads' .. reads, 1) end
     elseif not known then
       return 'DEAD'
     elseif tonumber(match(known, '^%d+')) > tonumber(conn) then
@@ -52,7 +57,7 @@ return {
       call('ZREM', RECORDS, '') -- so that the session can resume even if memory is full
     end
     local ticket = renew_lease()
-    call('HSET', SESSIONS, sid, conn .. ' ' .. label)
+    call('HSET', SESSIONS, sid, conn .. ' ' .. reads .. ' ' .. label)
     call('HSET', SEQS, sid, format('%.0f', tonumber(conn) * SEQS_OF_A_CONNECTION))
     note()
     return 'O ' .. ticket .. ' ' .. place(), i + 6
@@ -155,7 +160,7 @@ return {
   -- left, and the session still exists.
   X = function(i)
     if not clear(sid, false) then return '+', i end
-    call('HDEL', SESSIONS, sid)
+    unlist(sid)
     forget(sid)
     note()
     return 'X', i
@@ -212,8 +217,8 @@ return {
   end,
 
   -- I name limit place from: tells an object. Answer: its state; the first `limit` entries of its queue from `place`
-  -- on; its holders among the first records from `from` on; the place from where to go on, or ''; sid conn label of the
-  -- sessions of all these; the times since when the holders hold, each or ''; the present time. X: there is no such
+  -- on; its holders among the first records from `from` on; the place from where to go on, or ''; sid conn reads label of
+  -- the sessions of all these; the times since when the holders hold, each or ''; the present time. X: there is no such
   -- object. If all permits are free, no record is read.
   I = function(i)
     local name, limit, place, from = ARGV[i], tonumber(ARGV[i + 1]), ARGV[i + 2], ARGV[i + 3]
@@ -222,9 +227,14 @@ return {
     local text = format('I %s %d %d %d %d', o.fixed, o.free, o.waiting, o.deaths, o.bypass)
     local queue = call('ZRANGEBYLEX', QUEUE, '[' .. name .. '\0' .. place, '(' .. name .. '\1', 'LIMIT', 0, limit)
     local holders = {}
-    local most = limit > 0 and o.free < o.max and MOST_FOUND or 0
-    local records = call('ZRANGEBYLEX', RECORDS, '[' .. from, '+', 'LIMIT', 0, most)
-    if o.kind == 'm' then records = { from == '' and most > 0 and record_of(o.holder) or nil } end
+    local records = {}
+    if limit > 0 and o.free < o.max then
+      if o.kind ~= 'm' then
+        records = call('ZRANGEBYLEX', RECORDS, '[' .. from, '+', 'LIMIT', 0, MOST_FOUND)
+      elseif from == '' then
+        records = { record_of(o.holder) }
+      end
+    end
     for _, record in ipairs(records) do
       local _, ticket, _, of = parts(record)
       if of == name and lives(o, ticket) and not entry_of(name, ticket) then holders[#holders + 1] = record end
@@ -245,7 +255,7 @@ return {
   end,
 
   -- J from: tells the sessions from the score `from` on. Answer: epoch, history, last ticket, and the score from where
-  -- to go on, or -; then sid conn label of each session.
+  -- to go on, or -; then sid conn reads label of each session.
   J = function(i)
     local meta = call('HMGET', META, 'epoch', 'history', 'ticket')
     local all = call('ZRANGEBYSCORE', LEASES, ARGV[i], '+inf', 'WITHSCORES', 'LIMIT', 0, MOST_FOUND)

@@ -32,6 +32,25 @@ local function clear(victim, died)
   return work > 0
 end
 
+-- Takes a session out of the list of those that exist.
+local function unlist(victim)
+  local known = call('HGET', SESSIONS, victim)
+  if not known then return end
+  call('HDEL', SESSIONS, victim)
+  call('HINCRBY', META, 'reads' .. match(known, '^%d+ (%d+)'), -1)
+end
+
+-- Whether a session cannot read what a process writes in a new format. v: the format of the data, which all sessions
+-- can read. Sessions of format 1 were not counted.
+local function is_unread(v, writes)
+  if v == 1 then return writes > v end
+  for format = v, writes - 1 do
+    local count = call('HGET', META, 'reads' .. format)
+    if count and count ~= '0' then return true end
+  end
+  return false
+end
+
 -- Forgets a session whose requests are all gone.
 local function forget(victim)
   call('ZREM', LEASES, victim)
@@ -88,7 +107,7 @@ local function reap(seen)
   if sub(seen, 16) ~= place() then return false, false end
   local dead = call('ZRANGEBYSCORE', LEASES, '-inf', tonumber(sub(seen, 1, 14), 16), 'LIMIT', 0, 4)
   for _, victim in ipairs(dead) do
-    call('HDEL', SESSIONS, victim)
+    unlist(victim)
     if not clear(victim, true) then return true, true end
     forget(victim)
   end

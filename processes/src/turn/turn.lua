@@ -18,7 +18,9 @@
 -- All that the server knows of a partition lies in seven keys with one hash tag. All numbers in the names of members
 -- are hexadecimal and of fixed width. So members sort as the numbers do, and are taken apart by position.
 --
---   META      hash   v, p, lease: what all sessions agree on. ticket: the last ticket that was given. history, epoch,
+--   META      hash   v: the newest format that the data may have; a change of this layout is a new format, see
+--                    FORMAT in wire.ts. p, lease: what all sessions agree on. reads2, reads3...: how many sessions
+--                    read formats up to this one. ticket: the last ticket that was given. history, epoch,
 --                    leapt, late: see `compare`. first, since: see `note`. beaten: the time of the last beat, in
 --                    milliseconds. sid rid -> the time of the first beat that named this held request, see `U`
 --   OBJECTS   hash   name -> the state of the object, see `get`. name NUL ticket -> the number of deaths of which the
@@ -26,7 +28,7 @@
 --   QUEUE     zset   name NUL ticket(14) sid(16) rid(10) n(8) p0(14) t(11): the requests that wait, in the order of
 --                    tickets. n: the permits. p0, t: `passes` of the mutex and `beaten` at the time of the request
 --   RECORDS   zset   sid(16) rid(10) ticket(14) n(8) name: all requests of a session that wait or hold
---   SESSIONS  hash   sid -> conn label
+--   SESSIONS  hash   sid -> conn reads label. reads: the last format that the process can read
 --   LEASES    zset   sid, scored by the ticket of its last sign of life
 --   SEQS      hash   sid -> the number of the last message to this session
 --

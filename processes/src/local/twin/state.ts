@@ -59,6 +59,8 @@ export const NOBODY = '-';
 export interface Session {
   readonly sid: string;
   conn: number;
+  /** The last format that the process can read. */
+  reads: number;
   label: string;
   /** The number of the last message to the session. */
   seq: number;
@@ -158,7 +160,8 @@ export class Requests {
 
 /** The settings on which all sessions of a space agree. */
 export interface Agreed {
-  readonly version: string;
+  /** The newest format that the data may have. */
+  readonly version: number;
   readonly partitions: string;
   readonly lease: string;
 }

@@ -105,7 +105,9 @@ class Turn extends Call {
   /** The answer, or DEAD or STALE, which end the call. */
   #open(): Answer {
     const state = this.state;
-    const [version, partitions, lease, label] = [this.next(), this.next(), this.next(), this.next()];
+    const [formats, partitions, lease, label] = [this.next(), this.next(), this.next(), this.next()];
+    const format = formats.split('-');
+    const [writes, reads] = [Number(format[0]), Number(format.at(-1))];
     this.next();
     const topmost = this.nextNumber(16);
     const known = state.sessions.get(this.sid);
@@ -116,26 +118,28 @@ class Turn extends Call {
     if (topmost > state.ticket) state.leap(this.now, topmost);
     if (this.conn === 0) {
       const { agreed } = state;
-      const isShared = state.sessions.size > 0;
+      const others = [...state.sessions.values()];
+      const isUnread = (version: number): boolean =>
+        others.some((other) => !other.isDead && other.reads < writes) || (version === 1 && writes > 1);
       if (
         agreed &&
         (partitions !== agreed.partitions ||
-          version < agreed.version ||
-          (isShared && (version > agreed.version || lease !== agreed.lease)))
+          reads < agreed.version ||
+          (others.length > 0 && (lease !== agreed.lease || isUnread(agreed.version))))
       ) {
         this.at = this.args.length;
         return `V ${agreed.version} ${agreed.partitions} ${agreed.lease}`;
       }
-      state.agreed = { version, partitions, lease };
+      state.agreed = { version: Math.max(agreed?.version ?? writes, writes), partitions, lease };
       if (this.isBroker) {
-        for (const other of state.sessions.values()) {
+        for (const other of others) {
           if (other.member === this.member && other.requests.size === 0) this.forget(other);
         }
       }
     }
     const sign = this.renewSign();
     state.sessions.set(this.sid, {
-      ...{ sid: this.sid, conn: this.conn, label, sign, isDead: false, member: this.member },
+      ...{ sid: this.sid, conn: this.conn, reads, label, sign, isDead: false, member: this.member },
       ...{ seq: this.conn * SEQS_OF_A_CONNECTION, requests: known?.requests ?? new Requests() },
     });
     return `O ${sign} ${this.place}`;
@@ -397,4 +401,4 @@ const settingsOf = ({ kind, max, robust, ephemeral, born }: SharedObject): strin
 
 /** What is told of a session besides its sid. otherwise: what is told of one that has ended. */
 const labelOf = (session: Session | undefined, otherwise: string): string =>
-  session && !session.isDead ? `${session.conn} ${session.label}` : otherwise;
+  session && !session.isDead ? `${session.conn} ${session.reads} ${session.label}` : otherwise;
