@@ -20,8 +20,9 @@ import { Arena } from 'taketurns';
 import { Channel, receiving, select, selectAsync, sending } from 'taketurns/channel';
 import { comes, OFTEN, randomOf, Team, turn } from './workers/chaos-team.mjs';
 
-/** The lives of senders and of receivers, and the messages that each sender sends at most. */
-const LIVES = 2048;
+/** The lives of senders, and of receivers, in each second: more than are killed. */
+const LIVES_IN_A_SECOND = 12;
+/** The messages that each sender sends at most. */
 const MOST = 4096;
 const SIDE = 3;
 const SENDS = ['send', 'sendAsync', 'sendMany', 'trySend', 'timed', 'reserve', 'select', 'selectAsync'];
@@ -86,6 +87,7 @@ async function supervise() {
   const begun = Date.now();
   const [seconds = 3, seed = Date.now() % 1e6] = process.argv.slice(2).map(Number);
   const random = randomOf(seed);
+  const most = 128 + LIVES_IN_A_SECOND * Math.ceil(seconds);
   const arena = new Arena({ objects: 8, threads: 64, waiters: 512, slots: random(2) ? 64 : 2, bytes: 65536 });
   const steps = [100, 10_000, 200_000][random(3)];
   const channel = new Channel({
@@ -97,10 +99,10 @@ async function supervise() {
   const buffers = {
     handle: channel.handle,
     stop: words(1),
-    begun: words(LIVES),
-    sent: words(LIVES),
-    seen: new SharedArrayBuffer(LIVES * MOST),
-    decoded: words(LIVES),
+    begun: words(most),
+    sent: words(most),
+    seen: new SharedArrayBuffer(most * MOST),
+    decoded: words(most),
     counts: words(4),
   };
   const shared = viewsOf(buffers);
@@ -111,7 +113,7 @@ async function supervise() {
     random,
     { send: SIDE, receive: SIDE },
     (role) => {
-      if (lives[role] === LIVES) return undefined;
+      if (lives[role] === most) return undefined;
       const ways = role === 'send' ? SENDS : RECEIVES;
       return { ...buffers, way: ways[random(ways.length)], life: lives[role]++, steps, seed: random(2 ** 31) };
     },

@@ -100,8 +100,8 @@ async function supervise() {
   const seed = Number(values.seed);
   const random = randomOf(seed);
   // A channel has two objects. A thread stays attached to the channel of its last round until it attaches to another
-  // one, also if the channel is disposed of. So each worker may keep one of an earlier round.
-  const arena = new Arena({ objects: 4 * (SENDERS + RECEIVERS + 1), threads: 32, waiters: 256 });
+  // one, also if the channel is disposed of. So each worker may keep one of an earlier round, and this thread has one.
+  const arena = new Arena({ objects: 2 * (SENDERS + RECEIVERS + 1), threads: 32, waiters: 256 });
   const shared = {
     seen: new Uint8Array(new SharedArrayBuffer(MOST_JOBS)),
     begun: new Int32Array(new SharedArrayBuffer(4 * MOST_JOBS)),
