@@ -44,7 +44,7 @@ const START = 1_700_000_000_000;
 const WATCHER = 'b000000000000000';
 const BEAT = [WATCHER, '0', 'c:', 'W', '-'];
 /** A mutant that has taken so many times the processor time of the twin itself does not end, however busy the machine is. */
-const PATIENCE = 20;
+const PATIENCE = 5;
 /** The seconds of processor time of this process, of which the thread of a mutant takes nearly all. */
 const processorTime = (): number => {
   const { user, system } = process.cpuUsage();
@@ -159,11 +159,11 @@ class Trial {
       const late = setInterval(() => processorTime() - begun > this.#most && over(undefined), 500);
       const over = (is: boolean | undefined): void => {
         clearInterval(late);
-        thread.removeAllListeners();
+        thread.off('message', over).off('error', fails);
         resolve(is);
       };
-      thread.once('message', over);
-      thread.once('error', () => over(undefined));
+      const fails = (): void => over(undefined);
+      thread.on('message', over).on('error', fails);
       thread.postMessage(own);
     });
     if (told === undefined) {
