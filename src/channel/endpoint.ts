@@ -105,8 +105,12 @@ export class Endpoint {
   inUse: object | undefined;
   /** What `hasClosed` was when the thread released the channel. */
   #wasClosed = false;
-  /** Promises that have a permit, and wait until no `Place` or `Message` is in use. */
+  /**
+   * What promises do with their permits. They wait until no `Place` or `Message` is in use. The first one stays here while
+   * it runs, so that it runs again if an exception has ended it.
+   */
   readonly #granted = new Fifo<() => void>();
+  /** How many of these have not begun. */
   #grantedCount = 0;
   #isTaking = false;
   /**
@@ -142,10 +146,7 @@ export class Endpoint {
     this.words = new Int32Array(membership.memory.buffer);
     this.shared = shared;
     this.promises = shared.promises;
-    // An exception may have ended a call of takeGranted.
-    shared.atRest = () => {
-      this.#isTaking = false;
-    };
+    shared.atRest = () => this.#beginAgain();
     this.at = shared.address;
     this.attachment = shared.attachment;
     this.f64 = f64;
@@ -218,24 +219,34 @@ export class Endpoint {
 
   /** Does what a cut call has left undone here: passes on what it had claimed, and gives its permits back. */
   #endCut(): void {
-    // No call is under way here, so no function of a promise runs.
-    this.#isTaking = false;
+    this.#beginAgain();
     // The core ends a release that was cut short.
     this.core.tryLock(CLOSED_OBJECT);
     if (this.count !== 0) this.abandon();
     this.promises.settle();
-    // Promises that are settled and wait for their turn have a permit each.
+    this.takeGranted();
+    // Promises that are settled and still wait for their turn have a permit each.
     const left = (this.words[(this.record + E_HELD) / 4] as number) - this.#grantedCount;
     if (left > 0 && !this.promises.owes) this.giveBack(left);
-    this.takeGranted();
+  }
+
+  /** No call is under way here, so no function of a promise runs. An exception may have ended a call of `takeGranted`. */
+  #beginAgain(): void {
+    this.#isTaking = false;
+    this.#grantedCount = this.#granted.end - this.#granted.first;
   }
 
   /** Is called by the event loop. No call of this thread is under way, so what looks like one was cut short. */
   #look(): void {
-    if (this.isOver) return;
+    this.#beginAgain();
+    if (this.isOver) {
+      this.takeGranted();
+      return;
+    }
     this.core.tryLock(CLOSED_OBJECT);
     if (this.promises.owes) this.promises.flush();
     if (this.#isCut) this.#endCut();
+    this.takeGranted();
     if (this.#isClosed) this.finishClose();
     const unread = (this.record + E_UNREAD) / 4;
     if (this.isOver || this.#texts.isSending) return;
@@ -442,23 +453,28 @@ export class Endpoint {
 
   /** Calls a function that claims and passes on, as soon as no `Place` or `Message` of the thread is in use here. */
   whenFree(run: () => void): void {
-    this.#granted.push(run);
+    this.#granted.put(run);
+    // No call comes between the two, so no exception does.
+    this.#granted.end++;
     this.#grantedCount++;
     this.takeGranted();
   }
 
   /** A scope may have ended. Then promises that were granted meanwhile take their turn. */
   takeGranted(): void {
-    if (this.#isTaking) return;
+    if (this.#isTaking || this.#grantedCount === 0 || this.isOut) return;
+    this.expectCut();
     this.#isTaking = true;
     try {
       while (this.#grantedCount > 0 && !this.isOut) {
-        const run = this.#granted.shift();
+        const run = this.#granted.peek();
         this.#grantedCount--;
         run?.();
+        this.#granted.shift();
       }
     } finally {
       this.#isTaking = false;
+      this.#grantedCount = this.#granted.end - this.#granted.first;
     }
   }
 

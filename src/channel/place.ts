@@ -65,9 +65,10 @@ export class Place implements Disposable {
   }
 
   #end(length: number): void {
-    this.#isOver = true;
     const ends = this.#ends;
     const { sending } = ends;
+    sending.expectCut();
+    this.#isOver = true;
     sending.inUse = undefined;
     const isOver = sending.isOver;
     if (length === HOLE) sending.abandon();
@@ -113,9 +114,10 @@ export class Message implements Disposable {
   /** Ends a `using` scope: the place of the message is free again. Does nothing the second time. Throws nothing. */
   [dispose](): void {
     if (this.#isOver) return;
-    this.#isOver = true;
     const ends = this.#ends;
     const { receiving } = ends;
+    receiving.expectCut();
+    this.#isOver = true;
     receiving.inUse = undefined;
     // If an exception ends this call before the place is passed on, the message does not count as lost.
     if (!receiving.isOver) receiving.setLength(this.#at, HOLE);

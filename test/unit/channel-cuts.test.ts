@@ -95,6 +95,14 @@ const rounds: Record<string, readonly [codec: Codec<number>, text: string]> = {
     user,
     'const k = x.next++; x.promises.push(x.c.receiveAsync().then((m) => x.got.push(m), x.ignores), x.c.sendAsync(k).then(() => x.sent.push(k), x.ignores));',
   ],
+  // The promises have permits, and take their turn when the message is over.
+  'take, receiveAsync behind the message': [
+    number,
+    `const k = x.next; x.next += 3; x.c.sendMany([k, k + 1, k + 2]); x.sent.push(k, k + 1, k + 2); x.message = x.c.take();
+     x.promises.push(x.c.receiveAsync().then((m) => x.got.push(m), x.ignores), x.c.receiveAsync().then((m) => x.got.push(m), x.ignores));
+     const m = new DataView(x.message.bytes.buffer, x.message.bytes.byteOffset).getFloat64(0, true); x.message[Symbol.dispose]();
+     x.message = undefined; x.got.push(m);`,
+  ],
 };
 /** The most messages that a call of these rounds takes. */
 const MOST = 4;
@@ -182,6 +190,10 @@ async function check(x: Notes, turnsFirst: boolean): Promise<void> {
   ]);
   // What a cut call has left unread counts when the thread has been at its event loop.
   await turn();
+  let settled = 0;
+  for (const promise of x.promises) promise.then(() => settled++);
+  await turn();
+  expect(settled).toBe(x.promises.length);
   const seen = new Set(x.got);
   expect(x.got.length).toBe(seen.size);
   const missing = x.sent.filter((k) => !seen.has(k)).length;
