@@ -26,7 +26,7 @@ import { type MutexOptions, properties } from './mutex-options.js';
 import { cancelling, headOf, type Leaving, waitInQueue } from './mutex-queue.js';
 import { checkWaitOptions, type Signal, type WaitOptions } from './options.js';
 import { tellOwnerDied } from './owner-deaths.js';
-import { find, type Handle, make, open, Reference } from './reference.js';
+import { type Definition, find, type Handle, make, open } from './reference.js';
 import { runHolding } from './running.js';
 import { locate, notAdmitted, timedOut, watch } from './runtime/cancellation.js';
 import { countdown } from './runtime/parking.js';
@@ -48,6 +48,13 @@ export const enterAsync = Symbol();
 export const report = Symbol();
 
 const KIND = 'Mutex';
+
+const DEFINITION: Definition<typeof KIND, [MutexOptions]> = {
+  kind: KIND,
+  number: KIND_MUTEX,
+  properties,
+  chosen: 'bypass',
+};
 const nothing = (): void => {};
 
 /**
@@ -99,11 +106,7 @@ export class Mutex extends SharedObject<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
   constructor(options: MutexOptions = {}) {
-    super(
-      KIND,
-      // Written out: `given` would make the package larger.
-      options instanceof Reference ? options : make(KIND, KIND_MUTEX, properties(options), options.arena),
-    );
+    super(KIND, make(DEFINITION, options));
   }
 
   /**
@@ -114,7 +117,7 @@ export class Mutex extends SharedObject<typeof KIND> {
    * @example const mutex = Mutex.from(workerData.mutex); // its `handle`, sent by the other thread
    */
   static from(handle: MutexHandle): Mutex {
-    return new Mutex(find(KIND, KIND_MUTEX, handle));
+    return new Mutex(find(DEFINITION, handle));
   }
 
   /**
@@ -128,7 +131,7 @@ export class Mutex extends SharedObject<typeof KIND> {
    * @example const mutex = Mutex.open('accounts', { bypass: 0 });
    */
   static open(name: string, options: MutexOptions = {}): Mutex {
-    return new Mutex(open(KIND, KIND_MUTEX, name, properties(options), options.arena, 'bypass'));
+    return new Mutex(open(DEFINITION, name, options));
   }
 
   /** How often a waiter may be overtaken at most. The number stays the same after `dispose`. */

@@ -25,15 +25,7 @@ import {
 } from './border/numbers.js';
 import { arenaFull, bad, badType, checkInteger, checkType, DisposedError, noRoom, quoted, shown } from './errors.js';
 import type { Properties } from './options.js';
-import {
-  type ArenaHandle,
-  fromHandle,
-  handleOf,
-  type Inside,
-  inside,
-  membershipForNew,
-  membershipOf,
-} from './own-arenas.js';
+import { type ArenaHandle, fromHandle, handleOf, type Inside, membershipForNew, membershipOf } from './own-arenas.js';
 import type { LibraryObject, Membership, Shared } from './runtime/membership.js';
 import { HELD } from './runtime/numbers.js';
 
@@ -53,7 +45,7 @@ export interface Handle<K extends Kind = Kind> {
  * @internal
  * Where a shared object is to which the thread is attached. Each library object is made from a reference.
  *
- * `from` and `open` pass a reference to the constructor of their class in place of the options (`given`). TypeScript
+ * `from` and `open` pass a reference to the constructor of their class in place of the options (`make`). TypeScript
  * accepts a reference there, because its `arena?: never` makes it look like options that name no arena.
  */
 export class Reference {
@@ -110,7 +102,7 @@ export class Reference {
   /** Enters an evicted object in the arena again. Returns the address. */
   enter(libraryObject: LibraryObject): number {
     // The words of the evicted object will overwrite the properties given here.
-    const given = make('Mutex', KIND_MUTEX, ANY, { [inside]: this.membership });
+    const given = made('Mutex', KIND_MUTEX, ANY, this.membership);
     return this.membership.hold(libraryObject, given.#attachment, this.shared, given.address).address;
   }
 
@@ -126,11 +118,21 @@ export class Reference {
   }
 }
 
-/**
- * @internal Returns the reference that a constructor was given. If it was given options, makes a shared object by them.
- */
-export function given<O>(options: O, make: (options: O) => Reference): Reference {
-  return options instanceof Reference ? options : make(options);
+/** The arguments of a constructor. The options come last. */
+type Arguments = readonly [...rest: unknown[], options: { readonly arena?: Inside | undefined }];
+
+/** @internal How the shared objects of a class are made, found by a handle, and opened by a name. */
+export interface Definition<K extends Kind, A extends Arguments> {
+  readonly kind: K;
+  readonly number: NumberOf<K>;
+  /** Checks the arguments of the constructor, and returns the properties of a shared object. */
+  readonly properties: (...args: A) => Properties;
+  /** Is called before an object is made, with the last argument. It may throw. */
+  readonly prepare?: (membership: Membership, options: A extends readonly [...unknown[], infer O] ? O : never) => void;
+  /** If callers choose only one property, in which all objects of a name must agree: the name of this property. */
+  readonly chosen?: string;
+  /** Makes the error for an object of this name that has other properties. */
+  readonly mismatch?: (name: string) => Error;
 }
 
 /** The words that a new object gets. An object that is found by its name must agree in these words. */
@@ -138,14 +140,26 @@ function words(kindNumber: number, { permits, max, spin, threshold = 0, robust, 
   return [kindNumber, permits, max, spin, threshold, hash] as const;
 }
 
-/** @internal */
-export function make<K extends Kind>(
+/**
+ * @internal Returns the reference that stands in place of the options. If options stand there, makes a shared object by
+ * the arguments.
+ */
+export function make<K extends Kind, A extends Arguments>(definition: Definition<K, A>, ...args: A): Reference {
+  const options = args[args.length - 1] as A[number];
+  if (options instanceof Reference) return options;
+  const properties = definition.properties(...args);
+  const membership = membershipForNew((options as { readonly arena?: Inside }).arena);
+  definition.prepare?.(membership, options as never);
+  return made(definition.kind, definition.number, properties, membership);
+}
+
+/** @internal Makes a shared object with these properties. */
+export function made<K extends Kind>(
   kind: K,
   kindNumber: NumberOf<K>,
   p: Properties,
-  arena: Inside | undefined,
+  membership: Membership,
 ): Reference {
-  const membership = membershipForNew(arena);
   const answer = attached(membership, () =>
     membership.core.createObject(...words(kindNumber, p), p.variant ?? 0n, p.firstTicket ?? 0n),
   );
@@ -176,33 +190,49 @@ export function checkKind(what: string, kind: string, handle: { readonly kind: s
   if (handle.kind !== kind) throw new TypeError(`${what} must be of a ${kind}, but it is of a ${handle.kind}`);
 }
 
-/** @internal */
-export function find<K extends Kind>(kind: K, kindNumber: NumberOf<K>, handle: Handle): Reference {
+/** @internal Attaches to the object of a handle. */
+export function find<K extends Kind>(
+  { kind, number }: Pick<Definition<K, never>, 'kind' | 'number'>,
+  handle: Handle,
+): Reference {
   const what = `${kind}.from: handle`;
   checkKind(what, kind, handle);
   for (const part of ['address', 'generation'] as const) {
     checkInteger(`${what}: its ${part}`, handle[part], ~LIMIT, LIMIT);
   }
   const membership = fromHandle(handle.arena, `${kind}.from: the arena of the handle`);
-  const answer = attached(membership, () => membership.core.attach(handle.address, handle.generation, kindNumber));
+  const answer = attached(membership, () => membership.core.attach(handle.address, handle.generation, number));
   return referenceBy(membership, answer, what, kind);
 }
 
 /** Stands for the properties of an object that must exist, whatever they are. */
 const ANY: Properties = { permits: -1, max: LIMIT, spin: 0, robust: false };
 
-/**
- * @internal
- * @param mismatch makes the error for an object of this name that has other properties. If callers choose only one
- * property, `mismatch` may be the name by which they know this property.
- */
-export function open<K extends Kind>(
-  kind: K,
-  kindNumber: NumberOf<K>,
+/** @internal Opens the object of a name, or makes it by the arguments of the constructor. */
+export function open<K extends Kind, A extends Arguments>(
+  definition: Definition<K, A>,
   name: string,
-  p: Properties = ANY,
+  ...args: A
+): Reference {
+  const properties = definition.properties(...args);
+  const { arena } = args[args.length - 1] as { readonly arena?: Inside };
+  return opened(definition, name, properties, arena);
+}
+
+/** @internal Opens the object of a name, which must exist. */
+export function openKnown<K extends Kind, A extends Arguments>(
+  definition: Definition<K, A>,
+  name: string,
   arena: Inside | undefined,
-  mismatch?: (() => Error) | string,
+): Reference {
+  return opened(definition, name, ANY, arena);
+}
+
+function opened<K extends Kind, A extends Arguments>(
+  { kind, number, chosen, mismatch }: Definition<K, A>,
+  name: string,
+  p: Properties,
+  arena: Inside | undefined,
 ): Reference {
   const what = `${kind}.open: name`;
   checkType(what, name, 'string', 'a string', typeof name === 'number' ? 'the name comes first' : '');
@@ -222,7 +252,7 @@ export function open<K extends Kind>(
     const draft = new Uint8Array(memory.buffer, core.draftName() + N_LENGTH, N_BYTES - N_LENGTH + NAME_ROOM).fill(0);
     draft[0] = bytes.length;
     draft.set(bytes, N_BYTES - N_LENGTH);
-    return core.openName(bytes.length, ...words(kindNumber, p), 0);
+    return core.openName(bytes.length, ...words(number, p), 0);
   });
   host.named?.();
   const which = `${what} ${quoted(name)}`;
@@ -230,26 +260,26 @@ export function open<K extends Kind>(
   found.name = name;
   if (p === ANY) return found;
   const has = new Int32Array(memory.buffer, found.address);
-  const differences = p.differences?.(has) ?? differencesOf(has, p, mismatch);
+  const differences = p.differences?.(has) ?? differencesOf(has, p, chosen);
   if (differences === '') return found;
   core.letGo(answer, 1);
-  throw typeof mismatch === 'function' ? mismatch() : new RangeError(`${which}: it exists already with ${differences}`);
+  throw mismatch?.(name) ?? new RangeError(`${which}: it exists already with ${differences}`);
 }
 
 /**
  * Says in which properties an object differs from those that are asked for: `permits 3, not 2; max 9, not 8`.
  * @param has are the words of the object.
  */
-function differencesOf(has: Int32Array, p: Properties, only: (() => Error) | string | undefined): string {
+function differencesOf(has: Int32Array, p: Properties, only: string | undefined): string {
   const robust = has[O_ROBUST / 4] as number;
   // An object of the algorithms has its hash where a semaphore has `robust`.
   if (p.hash !== undefined && p.hash !== robust) return 'another hash or way to wait';
   // A caller who gives no max would not know the number.
   const named = (max: unknown): unknown => (max === LIMIT ? `${max} (the default)` : max);
   return differing(
-    [`${only ?? 'permits'}`, has[O_INITIAL / 4], p.permits],
-    [`${only ?? 'max'}`, named(has[O_MAX / 4]), named(p.max)],
-    [`${only ?? 'robust'}`, p.hash === undefined && robust > 0, p.robust],
+    [only ?? 'permits', has[O_INITIAL / 4], p.permits],
+    [only ?? 'max', named(has[O_MAX / 4]), named(p.max)],
+    [only ?? 'robust', p.hash === undefined && robust > 0, p.robust],
   );
 }
 

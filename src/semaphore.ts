@@ -22,7 +22,7 @@ import { giveBack, type HeldPermits, NO_PERMITS, PermitsGuard, told } from './he
 import { limited } from './limiting.js';
 import { checkWaitOptions, isOptions, type WaitOptions } from './options.js';
 import { tellOwnerDied } from './owner-deaths.js';
-import { find, type Handle, make, open, Reference } from './reference.js';
+import { type Definition, find, type Handle, make, open, openKnown, type Reference } from './reference.js';
 import { runHolding } from './running.js';
 import { timedOut } from './runtime/cancellation.js';
 import { timestamp } from './runtime/clock.js';
@@ -45,6 +45,12 @@ import {
 import { properties, type SemaphoreOptions } from './semaphore-options.js';
 import { back, close, disposedError, forget, isOver, named, reference, SharedObject } from './shared-object.js';
 import { type SemaphoreStats, semaphoreStats } from './stats.js';
+
+const DEFINITION: Definition<typeof KIND, [number, SemaphoreOptions]> = {
+  kind: KIND,
+  number: KIND_SEMAPHORE,
+  properties,
+};
 
 /** @internal */
 export const release = Symbol();
@@ -117,10 +123,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
   constructor(permits: number, options: SemaphoreOptions = {}) {
-    super(
-      KIND,
-      options instanceof Reference ? options : make(KIND, KIND_SEMAPHORE, properties(permits, options), options.arena),
-    );
+    super(KIND, make(DEFINITION, permits, options));
     // If a semaphore begins without permits, releases make its permits.
     if (permits > 0 && this.#max === LIMIT) this.#usual = permits;
   }
@@ -133,7 +136,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
    * @example const pool = Semaphore.from(workerData.pool); // its `handle`, sent by the other thread
    */
   static from(handle: SemaphoreHandle): Semaphore {
-    return attached(find(KIND, KIND_SEMAPHORE, handle));
+    return attached(find(DEFINITION, handle));
   }
 
   /**
@@ -150,8 +153,9 @@ export class Semaphore extends SharedObject<typeof KIND> {
    * @example const pool = Semaphore.open('connections', 4, { max: 4 });
    */
   static open(name: string, permits?: number, options: SemaphoreOptions = {}): Semaphore {
-    const asked = properties(permits === undefined ? 1 : permits, options);
-    return attached(open(KIND, KIND_SEMAPHORE, name, permits === undefined ? undefined : asked, options.arena));
+    if (permits !== undefined) return attached(open(DEFINITION, name, permits, options));
+    properties(1, options);
+    return attached(openKnown(DEFINITION, name, options.arena));
   }
 
   /** The greatest number of available permits. */

@@ -1,8 +1,9 @@
 /** ChainSemaphore is the public face of core/algorithms/chain-semaphore.ts. */
 
-import { ADMITTED } from '../border/numbers.js';
+import { ADMITTED, KIND_CHAIN_SEMAPHORE } from '../border/numbers.js';
 import { checkChoice, checkInteger } from '../errors.js';
-import { given, type Handle, type Reference } from '../reference.js';
+import type { Properties } from '../options.js';
+import { type Definition, find, type Handle, make } from '../reference.js';
 import { MOST_POLLS } from '../runtime/numbers.js';
 import { close, disposedError } from '../shared-object.js';
 import { type HashedOptions, hashed } from './hash.js';
@@ -10,12 +11,12 @@ import {
   algorithms,
   checkPermits,
   ListingSemaphore,
-  makeWithChains,
   objectAt,
+  prepare,
   prepareFor,
   type ThresholdOptions,
 } from './listing.js';
-import { checkProperties, find } from './objects.js';
+import { checkProperties } from './objects.js';
 
 /** The options of a new `ChainSemaphore`. */
 export interface ChainSemaphoreOptions extends HashedOptions, ThresholdOptions {
@@ -39,6 +40,13 @@ export interface ChainSemaphoreOptions extends HashedOptions, ThresholdOptions {
 export type ChainSemaphoreHandle = Handle<'ChainSemaphore'>;
 
 const KIND = 'ChainSemaphore';
+
+const DEFINITION: Definition<typeof KIND, [number, ChainSemaphoreOptions]> = {
+  kind: KIND,
+  number: KIND_CHAIN_SEMAPHORE,
+  properties,
+  prepare: (membership) => prepare(membership),
+};
 const DEFAULTS = { spin: 100, names: ['hash', 'threshold', 'farParks', 'wake', 'look'] };
 /** WAKE_ALL, WAKE_PASS and WAKE_DUE of core/algorithms/words.ts. */
 const WAKES = ['all', 'pass', 'due'] as const;
@@ -68,10 +76,7 @@ export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another object, or for another waiter.
    */
   constructor(permits: number, options: ChainSemaphoreOptions = {}) {
-    super(
-      KIND,
-      given(options, (options) => made(permits, options)),
-    );
+    super(KIND, make(DEFINITION, permits, options));
     prepareFor(this);
   }
 
@@ -83,7 +88,7 @@ export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
    * @example const pool = ChainSemaphore.from(workerData.pool); // its `handle`, sent by the other thread
    */
   static from(handle: ChainSemaphoreHandle): ChainSemaphore {
-    return new ChainSemaphore(0, find(KIND, handle));
+    return new ChainSemaphore(0, find(DEFINITION, handle));
   }
 
   /**
@@ -122,11 +127,11 @@ export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
   }
 }
 
-function made(permits: number, options: ChainSemaphoreOptions): Reference {
-  const properties = hashed(KIND, checkProperties(KIND, permits, options, DEFAULTS), options);
+function properties(permits: number, options: ChainSemaphoreOptions): Properties {
+  const checked = hashed(KIND, checkProperties(KIND, permits, options, DEFAULTS), options);
   const { wake = 'pass', look = 0 } = options;
   checkChoice(`${KIND}: wake`, wake, WAKES);
   checkInteger(`${KIND}: look`, look, 0, MOST_POLLS);
   const variant = BigInt(WAKES.indexOf(wake)) | (BigInt(look) << 32n);
-  return makeWithChains(KIND, { ...properties, variant }, options.arena);
+  return { ...checked, variant };
 }

@@ -1,20 +1,21 @@
 /** ChannelSemaphore is the public face of core/algorithms/channel-semaphore.ts. */
 
-import { ADMITTED } from '../border/numbers.js';
+import { ADMITTED, KIND_CHANNEL_SEMAPHORE } from '../border/numbers.js';
 import { checkType } from '../errors.js';
-import { given, type Handle, type Reference } from '../reference.js';
+import type { Properties } from '../options.js';
+import { type Definition, find, type Handle, make } from '../reference.js';
 import { close, disposedError } from '../shared-object.js';
 import { type HashedOptions, hashed } from './hash.js';
 import {
   algorithms,
   checkPermits,
   ListingSemaphore,
-  makeWithChains,
   objectAt,
+  prepare,
   prepareFor,
   type ThresholdOptions,
 } from './listing.js';
-import { checkProperties, find } from './objects.js';
+import { checkProperties } from './objects.js';
 
 /** The options of a new `ChannelSemaphore`. */
 export interface ChannelSemaphoreOptions extends HashedOptions, ThresholdOptions {
@@ -29,6 +30,13 @@ export interface ChannelSemaphoreOptions extends HashedOptions, ThresholdOptions
 export type ChannelSemaphoreHandle = Handle<'ChannelSemaphore'>;
 
 const KIND = 'ChannelSemaphore';
+
+const DEFINITION: Definition<typeof KIND, [number, ChannelSemaphoreOptions]> = {
+  kind: KIND,
+  number: KIND_CHANNEL_SEMAPHORE,
+  properties,
+  prepare: (membership) => prepare(membership),
+};
 const DEFAULTS = { spin: 100, names: ['hash', 'threshold', 'farParks', 'lazy'] };
 
 /**
@@ -55,10 +63,7 @@ export class ChannelSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another object, or for another waiter.
    */
   constructor(permits: number, options: ChannelSemaphoreOptions = {}) {
-    super(
-      KIND,
-      given(options, (options) => made(permits, options)),
-    );
+    super(KIND, make(DEFINITION, permits, options));
     prepareFor(this);
   }
 
@@ -70,7 +75,7 @@ export class ChannelSemaphore extends ListingSemaphore<typeof KIND> {
    * @example const pool = ChannelSemaphore.from(workerData.pool); // its `handle`, sent by the other thread
    */
   static from(handle: ChannelSemaphoreHandle): ChannelSemaphore {
-    return new ChannelSemaphore(0, find(KIND, handle));
+    return new ChannelSemaphore(0, find(DEFINITION, handle));
   }
 
   /**
@@ -109,9 +114,9 @@ export class ChannelSemaphore extends ListingSemaphore<typeof KIND> {
   }
 }
 
-function made(permits: number, options: ChannelSemaphoreOptions): Reference {
-  const properties = hashed(KIND, checkProperties(KIND, permits, options, DEFAULTS), options);
+function properties(permits: number, options: ChannelSemaphoreOptions): Properties {
+  const checked = hashed(KIND, checkProperties(KIND, permits, options, DEFAULTS), options);
   const { lazy = false } = options;
   checkType(`${KIND}: lazy`, lazy, 'boolean', 'true or false');
-  return makeWithChains(KIND, { ...properties, variant: BigInt(Number(lazy)) << 32n }, options.arena);
+  return { ...checked, variant: BigInt(Number(lazy)) << 32n };
 }

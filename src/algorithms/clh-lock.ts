@@ -1,7 +1,7 @@
 /** ClhLock is the public face of core/algorithms/clh-lock.ts. */
-import type { Handle } from '../reference.js';
-import { type LockOptions, lockObject, openLock, queueLock, SharedLock } from './lock.js';
-import { find } from './objects.js';
+import { KIND_CLH_LOCK } from '../border/numbers.js';
+import { type Definition, find, type Handle, make, open } from '../reference.js';
+import { type LockOptions, properties, queueLock, SharedLock } from './lock.js';
 
 /** The options of a new `ClhLock`. */
 export type ClhLockOptions = LockOptions;
@@ -9,6 +9,12 @@ export type ClhLockOptions = LockOptions;
 export type ClhLockHandle = Handle<'ClhLock'>;
 
 const KIND = 'ClhLock';
+
+const DEFINITION: Definition<typeof KIND, [ClhLockOptions]> = {
+  kind: KIND,
+  number: KIND_CLH_LOCK,
+  properties: (options) => properties(KIND, options),
+};
 
 /**
  * The queue lock of Craig, Landin and Hagersten: first come, first served. Each waiter waits on the word of the thread
@@ -33,8 +39,8 @@ export class ClhLock extends SharedLock<typeof KIND> {
    * @throws {RangeError | TypeError} for an option out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
-  constructor(options?: ClhLockOptions) {
-    super(KIND, lockObject(KIND, options), (a) => queueLock(a, a.clhLock, a.clhTryLock, a.clhUnlock));
+  constructor(options: ClhLockOptions = {}) {
+    super(KIND, make(DEFINITION, options), (a) => queueLock(a, a.clhLock, a.clhTryLock, a.clhUnlock));
   }
 
   /**
@@ -45,7 +51,7 @@ export class ClhLock extends SharedLock<typeof KIND> {
    * @example const lock = ClhLock.from(workerData.lock); // its `handle`, sent by the other thread
    */
   static from(handle: ClhLockHandle): ClhLock {
-    return new ClhLock(find(KIND, handle));
+    return new ClhLock(find(DEFINITION, handle));
   }
 
   /**
@@ -55,7 +61,7 @@ export class ClhLock extends SharedLock<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another object or attachment.
    * @example const lock = ClhLock.open('accounts');
    */
-  static open(name: string, options?: ClhLockOptions): ClhLock {
-    return new ClhLock(openLock(KIND, name, options));
+  static open(name: string, options: ClhLockOptions = {}): ClhLock {
+    return new ClhLock(open(DEFINITION, name, options));
   }
 }

@@ -1,13 +1,13 @@
 /** EventCount is the public face of core/algorithms/event-count.ts. */
 
 import type { Arena } from '../arena.js';
-import { ADMITTED, LIMIT } from '../border/numbers.js';
+import { ADMITTED, KIND_EVENT_COUNT, LIMIT } from '../border/numbers.js';
 import { checkInteger, checkOptions, checkType } from '../errors.js';
-import { type PolicyOptions, USUAL } from '../options.js';
-import { given, type Handle, type Reference } from '../reference.js';
+import { type PolicyOptions, type Properties, USUAL } from '../options.js';
+import { type Definition, find, type Handle, make } from '../reference.js';
 import { close, disposedError } from '../shared-object.js';
-import { algorithms, ListingObject, makeWithChains, objectAt, prepareFor } from './listing.js';
-import { checkProperties, find } from './objects.js';
+import { algorithms, ListingObject, objectAt, prepare, prepareFor } from './listing.js';
+import { checkProperties } from './objects.js';
 
 /** The options of a new `EventCount`. */
 export interface EventCountOptions extends PolicyOptions {
@@ -21,6 +21,13 @@ export interface EventCountOptions extends PolicyOptions {
 export type EventCountHandle = Handle<'EventCount'>;
 
 const KIND = 'EventCount';
+
+const DEFINITION: Definition<typeof KIND, [EventCountOptions]> = {
+  kind: KIND,
+  number: KIND_EVENT_COUNT,
+  properties,
+  prepare: (membership) => prepare(membership),
+};
 const DEFAULTS = { spin: 100, names: [] };
 const LAST = 2n ** 62n;
 
@@ -49,7 +56,7 @@ export class EventCount extends ListingObject<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another object, or for another waiter.
    */
   constructor(options: EventCountOptions = {}) {
-    super(KIND, given(options, made));
+    super(KIND, make(DEFINITION, options));
     prepareFor(this);
   }
 
@@ -61,7 +68,7 @@ export class EventCount extends ListingObject<typeof KIND> {
    * @example const count = EventCount.from(workerData.count); // its `handle`, sent by the other thread
    */
   static from(handle: EventCountHandle): EventCount {
-    return new EventCount(find(KIND, handle));
+    return new EventCount(find(DEFINITION, handle));
   }
 
   /**
@@ -105,9 +112,8 @@ export class EventCount extends ListingObject<typeof KIND> {
   }
 }
 
-function made(options: EventCountOptions): Reference {
+function properties(options: EventCountOptions): Properties {
   checkOptions(KIND, options, ['first', ...USUAL]);
   const { first = 0n, policy, spin } = options;
-  const properties = checkProperties(KIND, 0, { policy, spin, firstTicket: first } as PolicyOptions, DEFAULTS);
-  return makeWithChains(KIND, properties, options.arena);
+  return checkProperties(KIND, 0, { policy, spin, firstTicket: first } as PolicyOptions, DEFAULTS);
 }

@@ -5,14 +5,14 @@
  */
 import type { Arena } from '../arena.js';
 import type { Algorithms } from '../border/algorithms.js';
-import type { Kind } from '../border/kinds.js';
+import { KINDS, type Kind } from '../border/kinds.js';
 import { badType, checkInteger } from '../errors.js';
 import type { Properties } from '../options.js';
-import { checkKind, type Handle, type Reference } from '../reference.js';
+import { membershipForNew } from '../own-arenas.js';
+import { checkKind, find, type Handle, made, type Reference } from '../reference.js';
 import { threadEnded } from '../runtime/membership.js';
 import { closed } from '../runtime/promises.js';
 import { algorithmsOf } from './compiled.js';
-import { find, make } from './objects.js';
 
 const MOST_LANES = 64;
 
@@ -39,7 +39,10 @@ export function makeParts(
   arena: Arena | undefined,
 ): Reference[] {
   return all(
-    Array.from({ length: 1 + lanes }, (_, i) => () => make(kind, i === 0 ? own : lane, arena)),
+    Array.from(
+      { length: 1 + lanes },
+      (_, i) => () => made(kind, KINDS[kind], i === 0 ? own : lane, membershipForNew(arena)),
+    ),
     ({ membership, address }) => closeParts(algorithmsOf(membership), address, []),
   );
 }
@@ -63,7 +66,7 @@ export function checkParts<K extends Kind>(kind: K, handle: HandleOfParts<K>, le
 
 /** Attaches to the objects of a handle with lanes. checkParts has checked the handle. */
 export function findParts<K extends Kind>(kind: K, handle: HandleOfParts<K>): Reference[] {
-  return all([handle, ...handle.lanes].map((part) => () => find(kind, part)));
+  return all([handle, ...handle.lanes].map((part) => () => find({ kind, number: KINDS[kind] }, part)));
 }
 
 /** Closes the object and its lanes, and wakes all waiters. */

@@ -1,7 +1,7 @@
 /** LifoLock is the public face of core/algorithms/lifo-lock.ts. */
-import type { Handle } from '../reference.js';
-import { type LockOptions, lockObject, openLock, queueLock, SharedLock } from './lock.js';
-import { find } from './objects.js';
+import { KIND_LIFO_LOCK } from '../border/numbers.js';
+import { type Definition, find, type Handle, make, open } from '../reference.js';
+import { type LockOptions, properties, queueLock, SharedLock } from './lock.js';
 
 /** The options of a new `LifoLock`. */
 export type LifoLockOptions = LockOptions;
@@ -9,6 +9,12 @@ export type LifoLockOptions = LockOptions;
 export type LifoLockHandle = Handle<'LifoLock'>;
 
 const KIND = 'LifoLock';
+
+const DEFINITION: Definition<typeof KIND, [LifoLockOptions]> = {
+  kind: KIND,
+  number: KIND_LIFO_LOCK,
+  properties: (options) => properties(KIND, options),
+};
 
 /**
  * The lock that serves the latest waiter first. This lock is not fair at all: an earlier waiter may wait for ever. It
@@ -33,8 +39,8 @@ export class LifoLock extends SharedLock<typeof KIND> {
    * @throws {RangeError | TypeError} for an option out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
-  constructor(options?: LifoLockOptions) {
-    super(KIND, lockObject(KIND, options), (a) => queueLock(a, a.lifoLock, a.lifoTryLock, a.lifoUnlock));
+  constructor(options: LifoLockOptions = {}) {
+    super(KIND, make(DEFINITION, options), (a) => queueLock(a, a.lifoLock, a.lifoTryLock, a.lifoUnlock));
   }
 
   /**
@@ -45,7 +51,7 @@ export class LifoLock extends SharedLock<typeof KIND> {
    * @example const lock = LifoLock.from(workerData.lock); // its `handle`, sent by the other thread
    */
   static from(handle: LifoLockHandle): LifoLock {
-    return new LifoLock(find(KIND, handle));
+    return new LifoLock(find(DEFINITION, handle));
   }
 
   /**
@@ -55,7 +61,7 @@ export class LifoLock extends SharedLock<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another object or attachment.
    * @example const lock = LifoLock.open('accounts');
    */
-  static open(name: string, options?: LifoLockOptions): LifoLock {
-    return new LifoLock(openLock(KIND, name, options));
+  static open(name: string, options: LifoLockOptions = {}): LifoLock {
+    return new LifoLock(open(DEFINITION, name, options));
   }
 }

@@ -5,14 +5,12 @@ import type { Core } from '../border/core.js';
 import type { Kind } from '../border/kinds.js';
 import { CLOSED_OBJECT, LIMIT } from '../border/numbers.js';
 import { checkInteger, noRoom } from '../errors.js';
-import type { PolicyOptions, Properties } from '../options.js';
-import { membershipForNew } from '../own-arenas.js';
+import type { PolicyOptions } from '../options.js';
 import type { Reference } from '../reference.js';
 import type { Membership } from '../runtime/membership.js';
 import { closed } from '../runtime/promises.js';
 import { forget, reference, SharedObject } from '../shared-object.js';
 import { algorithmsOf } from './compiled.js';
-import { make } from './objects.js';
 
 /** The options of a new semaphore of the listings. */
 export interface ListingOptions extends PolicyOptions {
@@ -94,7 +92,10 @@ export abstract class ListingSemaphore<K extends Kind> extends ListingObject<K> 
   }
 }
 
-/** @internal Makes sure that the thread has a wait element. A thread needs one to wait on chains. */
+/**
+ * @internal Makes sure that the thread has a wait element. A thread needs one to wait on chains. If the arena has none,
+ * the call throws before an object is made: nobody would dispose of the object.
+ */
 export function prepare(membership: Membership, how: 'prepare' | 'prepareLocation' = 'prepare'): void {
   if (!algorithmsOf(membership)[how]()) throw noRoom(membership.core);
 }
@@ -111,14 +112,4 @@ export function prepareFor(object: SharedObject<Kind>): void {
     object[closed]();
     throw error;
   }
-}
-
-/**
- * @internal
- * Makes an object for which threads wait on chains. If the arena has no wait element for this thread, the call fails
- * before it makes the object: nobody would dispose of the object.
- */
-export function makeWithChains(kind: Kind, properties: Properties, arena: Arena | undefined): Reference {
-  prepare(membershipForNew(arena));
-  return make(kind, properties, arena);
 }

@@ -1,7 +1,8 @@
 /** LocationSemaphore is the public face of core/algorithms/location-semaphore.ts. */
 
-import { ADMITTED } from '../border/numbers.js';
-import { given, type Handle, type Reference } from '../reference.js';
+import { ADMITTED, KIND_LOCATION_SEMAPHORE } from '../border/numbers.js';
+import type { Properties } from '../options.js';
+import { type Definition, find, type Handle, make } from '../reference.js';
 import { close, disposedError } from '../shared-object.js';
 import { type HashedOptions, hashed } from './hash.js';
 import { checkAlternating } from './keys.js';
@@ -9,12 +10,12 @@ import {
   algorithms,
   checkPermits,
   ListingSemaphore,
-  makeWithChains,
   objectAt,
+  prepare,
   prepareFor,
   type ThresholdOptions,
 } from './listing.js';
-import { checkProperties, find } from './objects.js';
+import { checkProperties } from './objects.js';
 
 /** The options of a new `LocationSemaphore`. */
 export interface LocationSemaphoreOptions extends HashedOptions, ThresholdOptions {
@@ -29,6 +30,13 @@ export interface LocationSemaphoreOptions extends HashedOptions, ThresholdOption
 export type LocationSemaphoreHandle = Handle<'LocationSemaphore'>;
 
 const KIND = 'LocationSemaphore';
+
+const DEFINITION: Definition<typeof KIND, [number, LocationSemaphoreOptions]> = {
+  kind: KIND,
+  number: KIND_LOCATION_SEMAPHORE,
+  properties,
+  prepare: (membership) => prepare(membership),
+};
 const DEFAULTS = { spin: 100, names: ['hash', 'threshold', 'farParks', 'alternating'] };
 
 /**
@@ -57,10 +65,7 @@ export class LocationSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another object, or for another waiter.
    */
   constructor(permits: number, options: LocationSemaphoreOptions = {}) {
-    super(
-      KIND,
-      given(options, (options) => made(permits, options)),
-    );
+    super(KIND, make(DEFINITION, permits, options));
     prepareFor(this);
   }
 
@@ -72,7 +77,7 @@ export class LocationSemaphore extends ListingSemaphore<typeof KIND> {
    * @example const pool = LocationSemaphore.from(workerData.pool); // its `handle`, sent by the other thread
    */
   static from(handle: LocationSemaphoreHandle): LocationSemaphore {
-    return new LocationSemaphore(0, find(KIND, handle));
+    return new LocationSemaphore(0, find(DEFINITION, handle));
   }
 
   /**
@@ -112,8 +117,8 @@ export class LocationSemaphore extends ListingSemaphore<typeof KIND> {
   }
 }
 
-function made(permits: number, options: LocationSemaphoreOptions): Reference {
-  const properties = hashed(KIND, checkProperties(KIND, permits, options, DEFAULTS), options);
+function properties(permits: number, options: LocationSemaphoreOptions): Properties {
+  const checked = hashed(KIND, checkProperties(KIND, permits, options, DEFAULTS), options);
   const alternating = checkAlternating(KIND, options.alternating);
-  return makeWithChains(KIND, { ...properties, variant: BigInt(Number(alternating)) << 32n }, options.arena);
+  return { ...checked, variant: BigInt(Number(alternating)) << 32n };
 }

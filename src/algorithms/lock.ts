@@ -13,12 +13,12 @@ import {
   REFUSED,
 } from '../border/numbers.js';
 import { checkType, noRoom, SelfDeadlockError } from '../errors.js';
-import type { PolicyOptions } from '../options.js';
-import { given, type Reference } from '../reference.js';
+import type { PolicyOptions, Properties } from '../options.js';
+import type { Reference } from '../reference.js';
 import { leaves } from '../runtime/membership.js';
 import { close, disposedError, forget, reference, SharedObject } from '../shared-object.js';
 import { algorithmsOf } from './compiled.js';
-import { checkProperties, make, open } from './objects.js';
+import { checkProperties } from './objects.js';
 
 /** A lock, which one thread at a time can hold. A `CapacitorLock` wraps any object with these functions. */
 export interface Lock {
@@ -59,14 +59,9 @@ export interface LockFunctions {
 
 const DEFAULTS = { spin: 100, names: [] };
 
-/** @internal Returns the shared object of a new lock, or of one that has been found. */
-export function lockObject(kind: Kind, options: LockOptions & { firstTicket?: bigint } = {}): Reference {
-  return given(options, (options) => make(kind, checkProperties(kind, 1, options, DEFAULTS), options.arena));
-}
-
-/** @internal Returns the shared object of a name. */
-export function openLock(kind: Kind, name: string, options: LockOptions = {}): Reference {
-  return open(kind, name, checkProperties(kind, 1, options, DEFAULTS), options.arena);
+/** @internal Checks the options of a new lock. */
+export function properties(kind: Kind, options: LockOptions & { firstTicket?: bigint }): Properties {
+  return checkProperties(kind, 1, options, DEFAULTS);
 }
 
 /**

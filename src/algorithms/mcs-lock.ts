@@ -1,7 +1,7 @@
 /** McsLock is the public face of core/algorithms/mcs-lock.ts. */
-import type { Handle } from '../reference.js';
-import { type LockOptions, lockObject, openLock, queueLock, SharedLock } from './lock.js';
-import { find } from './objects.js';
+import { KIND_MCS_LOCK } from '../border/numbers.js';
+import { type Definition, find, type Handle, make, open } from '../reference.js';
+import { type LockOptions, properties, queueLock, SharedLock } from './lock.js';
 
 /** The options of a new `McsLock`. */
 export type McsLockOptions = LockOptions;
@@ -9,6 +9,12 @@ export type McsLockOptions = LockOptions;
 export type McsLockHandle = Handle<'McsLock'>;
 
 const KIND = 'McsLock';
+
+const DEFINITION: Definition<typeof KIND, [McsLockOptions]> = {
+  kind: KIND,
+  number: KIND_MCS_LOCK,
+  properties: (options) => properties(KIND, options),
+};
 
 /**
  * The queue lock of Mellor-Crummey and Scott: first come, first served. Each waiter polls a word of its own `spin`
@@ -32,8 +38,8 @@ export class McsLock extends SharedLock<typeof KIND> {
    * @throws {RangeError | TypeError} for an option out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
-  constructor(options?: McsLockOptions) {
-    super(KIND, lockObject(KIND, options), (a) => queueLock(a, a.mcsLock, a.mcsTryLock, a.mcsUnlock));
+  constructor(options: McsLockOptions = {}) {
+    super(KIND, make(DEFINITION, options), (a) => queueLock(a, a.mcsLock, a.mcsTryLock, a.mcsUnlock));
   }
 
   /**
@@ -44,7 +50,7 @@ export class McsLock extends SharedLock<typeof KIND> {
    * @example const lock = McsLock.from(workerData.lock); // its `handle`, sent by the other thread
    */
   static from(handle: McsLockHandle): McsLock {
-    return new McsLock(find(KIND, handle));
+    return new McsLock(find(DEFINITION, handle));
   }
 
   /**
@@ -54,7 +60,7 @@ export class McsLock extends SharedLock<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another object or attachment.
    * @example const lock = McsLock.open('accounts');
    */
-  static open(name: string, options?: McsLockOptions): McsLock {
-    return new McsLock(openLock(KIND, name, options));
+  static open(name: string, options: McsLockOptions = {}): McsLock {
+    return new McsLock(open(DEFINITION, name, options));
   }
 }

@@ -2,12 +2,10 @@
  * This file checks the options of the objects of the algorithms. It makes, finds and opens the objects by reference.ts,
  * and adds the numbers of their kinds.
  */
-import type { Arena } from '../arena.js';
-import { KINDS, type Kind } from '../border/kinds.js';
+import type { Kind } from '../border/kinds.js';
 import { LIMIT } from '../border/numbers.js';
 import { bad, checkInteger, checkType } from '../errors.js';
 import { checkProperties as check, type Policy, type PolicyOptions, type Properties } from '../options.js';
-import * as references from '../reference.js';
 
 /** The defaults of a class, for checkProperties. */
 export interface Defaults {
@@ -38,16 +36,4 @@ export function checkProperties(
   }
   const { threshold = defaults.threshold ?? 0 } = options;
   return { ...checked, threshold: checkInteger(`${kind}: threshold`, threshold, 0, LIMIT) };
-}
-
-export function make(kind: Kind, properties: Properties, arena: Arena | undefined): references.Reference {
-  return references.make(kind, KINDS[kind], properties, arena);
-}
-
-export function find(kind: Kind, handle: references.Handle): references.Reference {
-  return references.find(kind, KINDS[kind], handle);
-}
-
-export function open(kind: Kind, name: string, properties: Properties, arena: Arena | undefined): references.Reference {
-  return references.open(kind, KINDS[kind], name, properties, arena);
 }

@@ -1,7 +1,7 @@
 /** ReciprocatingLock is the public face of core/algorithms/reciprocating-lock.ts. */
-import type { Handle } from '../reference.js';
-import { type LockOptions, lockObject, openLock, queueLock, SharedLock } from './lock.js';
-import { find } from './objects.js';
+import { KIND_RECIPROCATING_LOCK } from '../border/numbers.js';
+import { type Definition, find, type Handle, make, open } from '../reference.js';
+import { type LockOptions, properties, queueLock, SharedLock } from './lock.js';
 
 /** The options of a new `ReciprocatingLock`. */
 export type ReciprocatingLockOptions = LockOptions;
@@ -9,6 +9,12 @@ export type ReciprocatingLockOptions = LockOptions;
 export type ReciprocatingLockHandle = Handle<'ReciprocatingLock'>;
 
 const KIND = 'ReciprocatingLock';
+
+const DEFINITION: Definition<typeof KIND, [ReciprocatingLockOptions]> = {
+  kind: KIND,
+  number: KIND_RECIPROCATING_LOCK,
+  properties: (options) => properties(KIND, options),
+};
 
 /**
  * The Reciprocating Lock serves waiters in segments: the threads that come while one segment is served are the next
@@ -34,8 +40,8 @@ export class ReciprocatingLock extends SharedLock<typeof KIND> {
    * @throws {RangeError | TypeError} for an option out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
-  constructor(options?: ReciprocatingLockOptions) {
-    super(KIND, lockObject(KIND, options), (a) => queueLock(a, a.recipLock, a.recipTryLock, a.recipUnlock));
+  constructor(options: ReciprocatingLockOptions = {}) {
+    super(KIND, make(DEFINITION, options), (a) => queueLock(a, a.recipLock, a.recipTryLock, a.recipUnlock));
   }
 
   /**
@@ -46,7 +52,7 @@ export class ReciprocatingLock extends SharedLock<typeof KIND> {
    * @example const lock = ReciprocatingLock.from(workerData.lock); // its `handle`, sent by the other thread
    */
   static from(handle: ReciprocatingLockHandle): ReciprocatingLock {
-    return new ReciprocatingLock(find(KIND, handle));
+    return new ReciprocatingLock(find(DEFINITION, handle));
   }
 
   /**
@@ -56,7 +62,7 @@ export class ReciprocatingLock extends SharedLock<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another object or attachment.
    * @example const lock = ReciprocatingLock.open('accounts');
    */
-  static open(name: string, options?: ReciprocatingLockOptions): ReciprocatingLock {
-    return new ReciprocatingLock(openLock(KIND, name, options));
+  static open(name: string, options: ReciprocatingLockOptions = {}): ReciprocatingLock {
+    return new ReciprocatingLock(open(DEFINITION, name, options));
   }
 }

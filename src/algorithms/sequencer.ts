@@ -1,11 +1,13 @@
 /** Sequencer is the public face of core/algorithms/event-count.ts. */
 
 import type { Arena } from '../arena.js';
+import { KIND_SEQUENCER } from '../border/numbers.js';
 import { checkOptions } from '../errors.js';
-import { given, type Handle, type Reference } from '../reference.js';
+import type { Properties } from '../options.js';
+import { type Definition, find, type Handle, make } from '../reference.js';
 import { close } from '../shared-object.js';
 import { algorithms, ListingObject, objectAt } from './listing.js';
-import { checkProperties, find, make } from './objects.js';
+import { checkProperties } from './objects.js';
 
 /** The options of a new `Sequencer`. */
 export interface SequencerOptions {
@@ -19,6 +21,12 @@ export interface SequencerOptions {
 export type SequencerHandle = Handle<'Sequencer'>;
 
 const KIND = 'Sequencer';
+
+const DEFINITION: Definition<typeof KIND, [SequencerOptions]> = {
+  kind: KIND,
+  number: KIND_SEQUENCER,
+  properties,
+};
 
 /**
  * A sequencer gives each caller the next number. So the numbers put the callers in an order.
@@ -41,7 +49,7 @@ export class Sequencer extends ListingObject<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
   constructor(options: SequencerOptions = {}) {
-    super(KIND, given(options, made));
+    super(KIND, make(DEFINITION, options));
   }
 
   /**
@@ -52,7 +60,7 @@ export class Sequencer extends ListingObject<typeof KIND> {
    * @example const sequencer = Sequencer.from(workerData.sequencer); // its `handle`, sent by the other thread
    */
   static from(handle: SequencerHandle): Sequencer {
-    return new Sequencer(find(KIND, handle));
+    return new Sequencer(find(DEFINITION, handle));
   }
 
   /**
@@ -69,8 +77,8 @@ export class Sequencer extends ListingObject<typeof KIND> {
   }
 }
 
-function made(options: SequencerOptions): Reference {
+function properties(options: SequencerOptions): Properties {
   checkOptions(KIND, options, ['first', 'arena']);
-  const { first = 0n, arena } = options;
-  return make(KIND, checkProperties(KIND, 0, { firstTicket: first }, { spin: 0, names: [] }), arena);
+  const { first = 0n } = options;
+  return checkProperties(KIND, 0, { firstTicket: first }, { spin: 0, names: [] });
 }

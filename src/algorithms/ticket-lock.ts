@@ -1,7 +1,7 @@
 /** TicketLock is the public face of core/algorithms/ticket-lock.ts. */
-import type { Handle } from '../reference.js';
-import { type LockOptions, lockObject, openLock, SharedLock } from './lock.js';
-import { find } from './objects.js';
+import { KIND_TICKET_LOCK } from '../border/numbers.js';
+import { type Definition, find, type Handle, make, open } from '../reference.js';
+import { type LockOptions, properties, SharedLock } from './lock.js';
 
 /** The options of a new `TicketLock`. */
 export type TicketLockOptions = LockOptions;
@@ -9,6 +9,12 @@ export type TicketLockOptions = LockOptions;
 export type TicketLockHandle = Handle<'TicketLock'>;
 
 const KIND = 'TicketLock';
+
+const DEFINITION: Definition<typeof KIND, [TicketLockOptions]> = {
+  kind: KIND,
+  number: KIND_TICKET_LOCK,
+  properties: (options) => properties(KIND, options),
+};
 
 /**
  * The ticket lock: first come, first served. All waiters wait on the same word. A waiter polls this word `spin` times
@@ -30,8 +36,8 @@ export class TicketLock extends SharedLock<typeof KIND> {
    * @throws {RangeError | TypeError} for an option out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
-  constructor(options?: TicketLockOptions) {
-    super(KIND, lockObject(KIND, options), (a) => ({
+  constructor(options: TicketLockOptions = {}) {
+    super(KIND, make(DEFINITION, options), (a) => ({
       lock: a.ticketLock,
       tryLock: a.ticketTryLock,
       unlock: a.ticketUnlock,
@@ -47,7 +53,7 @@ export class TicketLock extends SharedLock<typeof KIND> {
    * @example const lock = TicketLock.from(workerData.lock); // its `handle`, sent by the other thread
    */
   static from(handle: TicketLockHandle): TicketLock {
-    return new TicketLock(find(KIND, handle));
+    return new TicketLock(find(DEFINITION, handle));
   }
 
   /**
@@ -57,7 +63,7 @@ export class TicketLock extends SharedLock<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another object or attachment.
    * @example const lock = TicketLock.open('accounts');
    */
-  static open(name: string, options?: TicketLockOptions): TicketLock {
-    return new TicketLock(openLock(KIND, name, options));
+  static open(name: string, options: TicketLockOptions = {}): TicketLock {
+    return new TicketLock(open(DEFINITION, name, options));
   }
 }

@@ -1,12 +1,12 @@
 /** TicketSemaphore is the public face of core/algorithms/ticket-semaphore.ts. */
 
-import { ADMITTED } from '../border/numbers.js';
+import { ADMITTED, KIND_TICKET_SEMAPHORE } from '../border/numbers.js';
 import { checkInteger } from '../errors.js';
 import type { Properties } from '../options.js';
-import { given, type Handle } from '../reference.js';
+import { type Definition, find, type Handle, make } from '../reference.js';
 import { close, disposedError } from '../shared-object.js';
 import { algorithms, checkPermits, type ListingOptions, ListingSemaphore, objectAt } from './listing.js';
-import { checkProperties, find, make } from './objects.js';
+import { checkProperties } from './objects.js';
 
 /** The options of a new `TicketSemaphore`. */
 export interface TicketSemaphoreOptions extends ListingOptions {
@@ -22,6 +22,12 @@ export interface TicketSemaphoreOptions extends ListingOptions {
 export type TicketSemaphoreHandle = Handle<'TicketSemaphore'>;
 
 const KIND = 'TicketSemaphore';
+
+const DEFINITION: Definition<typeof KIND, [number, TicketSemaphoreOptions]> = {
+  kind: KIND,
+  number: KIND_TICKET_SEMAPHORE,
+  properties,
+};
 const DEFAULTS = { spin: 100, names: ['delay'] };
 const MOST_DELAY = 10_000;
 
@@ -52,10 +58,7 @@ export class TicketSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
   constructor(permits: number, options: TicketSemaphoreOptions = {}) {
-    super(
-      KIND,
-      given(options, (options) => make(KIND, properties(permits, options), options.arena)),
-    );
+    super(KIND, make(DEFINITION, permits, options));
   }
 
   /**
@@ -66,7 +69,7 @@ export class TicketSemaphore extends ListingSemaphore<typeof KIND> {
    * @example const pool = TicketSemaphore.from(workerData.pool); // its `handle`, sent by the other thread
    */
   static from(handle: TicketSemaphoreHandle): TicketSemaphore {
-    return new TicketSemaphore(0, find(KIND, handle));
+    return new TicketSemaphore(0, find(DEFINITION, handle));
   }
 
   /**

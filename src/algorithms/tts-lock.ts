@@ -1,7 +1,7 @@
 /** TtsLock is the public face of core/algorithms/tts-lock.ts. */
-import type { Handle } from '../reference.js';
-import { type LockOptions, lockObject, openLock, SharedLock } from './lock.js';
-import { find } from './objects.js';
+import { KIND_TTS_LOCK } from '../border/numbers.js';
+import { type Definition, find, type Handle, make, open } from '../reference.js';
+import { type LockOptions, properties, SharedLock } from './lock.js';
 
 /** The options of a new `TtsLock`. */
 export type TtsLockOptions = LockOptions;
@@ -9,6 +9,12 @@ export type TtsLockOptions = LockOptions;
 export type TtsLockHandle = Handle<'TtsLock'>;
 
 const KIND = 'TtsLock';
+
+const DEFINITION: Definition<typeof KIND, [TtsLockOptions]> = {
+  kind: KIND,
+  number: KIND_TTS_LOCK,
+  properties: (options) => properties(KIND, options),
+};
 
 /**
  * The polite test-and-test-and-set lock. Any thread that finds the lock free may take it, so nothing bounds how often a
@@ -32,8 +38,8 @@ export class TtsLock extends SharedLock<typeof KIND> {
    * @throws {RangeError | TypeError} for an option out of its range.
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
-  constructor(options?: TtsLockOptions) {
-    super(KIND, lockObject(KIND, options), (a) => ({
+  constructor(options: TtsLockOptions = {}) {
+    super(KIND, make(DEFINITION, options), (a) => ({
       lock: a.ttsLock,
       tryLock: a.ttsTryLock,
       unlock: a.ttsUnlock,
@@ -49,7 +55,7 @@ export class TtsLock extends SharedLock<typeof KIND> {
    * @example const lock = TtsLock.from(workerData.lock); // its `handle`, sent by the other thread
    */
   static from(handle: TtsLockHandle): TtsLock {
-    return new TtsLock(find(KIND, handle));
+    return new TtsLock(find(DEFINITION, handle));
   }
 
   /**
@@ -59,7 +65,7 @@ export class TtsLock extends SharedLock<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another object or attachment.
    * @example const lock = TtsLock.open('accounts');
    */
-  static open(name: string, options?: TtsLockOptions): TtsLock {
-    return new TtsLock(openLock(KIND, name, options));
+  static open(name: string, options: TtsLockOptions = {}): TtsLock {
+    return new TtsLock(open(DEFINITION, name, options));
   }
 }

@@ -1,15 +1,15 @@
 /** TwaLock is the public face of core/algorithms/twa-lock.ts. */
 
-import { ON_CHAINS } from '../border/numbers.js';
+import { KIND_TWA_LOCK, ON_CHAINS } from '../border/numbers.js';
 import { checkChoice } from '../errors.js';
 import type { Properties } from '../options.js';
-import { given, type Handle, type Reference } from '../reference.js';
+import { type Definition, find, type Handle, make, open } from '../reference.js';
 import { reference } from '../shared-object.js';
 import { algorithmsOf } from './compiled.js';
 import { type Hash, hashed } from './hash.js';
-import { makeWithChains, prepareFor, type ThresholdOptions } from './listing.js';
+import { prepare, prepareFor, type ThresholdOptions } from './listing.js';
 import { type LockOptions, SharedLock } from './lock.js';
-import { checkProperties, find, make, open } from './objects.js';
+import { checkProperties } from './objects.js';
 
 /** The options of a new `TwaLock`. */
 export interface TwaLockOptions extends LockOptions, Pick<ThresholdOptions, 'farParks'> {
@@ -32,6 +32,15 @@ export interface TwaLockOptions extends LockOptions, Pick<ThresholdOptions, 'far
 export type TwaLockHandle = Handle<'TwaLock'>;
 
 const KIND = 'TwaLock';
+
+const DEFINITION: Definition<typeof KIND, [TwaLockOptions]> = {
+  kind: KIND,
+  number: KIND_TWA_LOCK,
+  properties,
+  prepare: (membership, { waiting }) => {
+    if (waiting === 'chains') prepare(membership);
+  },
+};
 const DEFAULTS = { spin: 100, threshold: 1, names: ['hash', 'threshold', 'farParks', 'waiting'] };
 const WAYS = ['buckets', 'chains'] as const;
 
@@ -58,7 +67,7 @@ export class TwaLock extends SharedLock<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another object, or for another waiter.
    */
   constructor(options: TwaLockOptions = {}) {
-    super(KIND, given(options, made), (a) => ({
+    super(KIND, make(DEFINITION, options), (a) => ({
       lock: a.twaLock,
       tryLock: a.twaTryLock,
       unlock: a.twaUnlock,
@@ -76,7 +85,7 @@ export class TwaLock extends SharedLock<typeof KIND> {
    * @example const lock = TwaLock.from(workerData.lock); // its `handle`, sent by the other thread
    */
   static from(handle: TwaLockHandle): TwaLock {
-    return new TwaLock(find(KIND, handle));
+    return new TwaLock(find(DEFINITION, handle));
   }
 
   /**
@@ -88,7 +97,7 @@ export class TwaLock extends SharedLock<typeof KIND> {
    * @example const lock = TwaLock.open('accounts');
    */
   static open(name: string, options: TwaLockOptions = {}): TwaLock {
-    return new TwaLock(open(KIND, name, properties(options), options.arena));
+    return new TwaLock(open(DEFINITION, name, options));
   }
 }
 
@@ -97,9 +106,4 @@ function properties(options: TwaLockOptions): Properties {
   const { waiting = 'buckets' } = options;
   checkChoice(`${KIND}: waiting`, waiting, WAYS);
   return waiting === 'chains' ? { ...checked, hash: (checked.hash ?? 0) | ON_CHAINS } : checked;
-}
-
-function made(options: TwaLockOptions): Reference {
-  const checked = properties(options);
-  return (options.waiting === 'chains' ? makeWithChains : make)(KIND, checked, options.arena);
 }

@@ -1,13 +1,13 @@
 /** TwaSemaphore is the public face of core/algorithms/twa-semaphore.ts. */
 
-import { ADMITTED, SEQUESTERED } from '../border/numbers.js';
+import { ADMITTED, KIND_TWA_SEMAPHORE, SEQUESTERED } from '../border/numbers.js';
 import { checkType } from '../errors.js';
 import type { Properties } from '../options.js';
-import { given, type Handle } from '../reference.js';
+import { type Definition, find, type Handle, make } from '../reference.js';
 import { close, disposedError } from '../shared-object.js';
 import { type HashedOptions, hashed } from './hash.js';
 import { algorithms, checkPermits, ListingSemaphore, objectAt, type ThresholdOptions } from './listing.js';
-import { checkProperties, find, make } from './objects.js';
+import { checkProperties } from './objects.js';
 
 /** The options of a new `TwaSemaphore`. */
 export interface TwaSemaphoreOptions extends HashedOptions, Pick<ThresholdOptions, 'farParks'> {
@@ -29,6 +29,12 @@ export interface TwaSemaphoreOptions extends HashedOptions, Pick<ThresholdOption
 export type TwaSemaphoreHandle = Handle<'TwaSemaphore'>;
 
 const KIND = 'TwaSemaphore';
+
+const DEFINITION: Definition<typeof KIND, [number, TwaSemaphoreOptions]> = {
+  kind: KIND,
+  number: KIND_TWA_SEMAPHORE,
+  properties,
+};
 const DEFAULTS = { spin: 100, threshold: 1, names: ['hash', 'threshold', 'farParks', 'sequestered'] };
 
 /**
@@ -59,10 +65,7 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
   constructor(permits: number, options: TwaSemaphoreOptions = {}) {
-    super(
-      KIND,
-      given(options, (options) => make(KIND, properties(permits, options), options.arena)),
-    );
+    super(KIND, make(DEFINITION, permits, options));
   }
 
   /**
@@ -73,7 +76,7 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
    * @example const pool = TwaSemaphore.from(workerData.pool); // its `handle`, sent by the other thread
    */
   static from(handle: TwaSemaphoreHandle): TwaSemaphore {
-    return new TwaSemaphore(0, find(KIND, handle));
+    return new TwaSemaphore(0, find(DEFINITION, handle));
   }
 
   /**

@@ -66,22 +66,22 @@ export interface ChannelStats {
 }
 
 /** @internal Returns the properties of a new channel. */
-export function properties<T>(what: string, options: ChannelOptions<T>): Properties {
+export function properties(options: ChannelOptions<never>): Properties {
   refuseName(KIND, 'options', options, 'an object');
-  checkOptions(what, options, ['capacity', 'bytes', 'codec', 'senders', ...USUAL]);
+  checkOptions(KIND, options, ['capacity', 'bytes', 'codec', 'senders', ...USUAL]);
   const { capacity = 256, bytes: most = 48, codec, senders = 1 } = options;
   const MOST_MESSAGES = 65536;
   const MOST_SENDERS = 2 ** 20;
-  checkInteger(`${what}: capacity`, capacity, 1, MOST_MESSAGES);
+  checkInteger(`${KIND}: capacity`, capacity, 1, MOST_MESSAGES);
   if (capacity & (capacity - 1))
-    throw bad('number', `${what}: capacity`, `a power of two from 1 to ${MOST_MESSAGES}`, capacity);
-  checkBytes(what, most);
-  if (codec !== undefined) checkCodec(what, codec);
-  checkInteger(`${what}: senders`, senders, 1, MOST_SENDERS);
+    throw bad('number', `${KIND}: capacity`, `a power of two from 1 to ${MOST_MESSAGES}`, capacity);
+  checkBytes(KIND, most);
+  if (codec !== undefined) checkCodec(KIND, codec);
+  checkInteger(`${KIND}: senders`, senders, 1, MOST_SENDERS);
   return {
     permits: capacity,
     max: capacity - 1,
-    spin: budget(what, options, ADAPTIVE, PARKING),
+    spin: budget(KIND, options, ADAPTIVE, PARKING),
     robust: true,
     threshold: sizeOfPlace(most),
     differences: (words) =>

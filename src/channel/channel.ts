@@ -14,7 +14,7 @@ import {
 } from '../border/numbers.js';
 import { bad, checkInteger, described } from '../errors.js';
 import { checkWaitOptions, type WaitOptions } from '../options.js';
-import { find, make, open, Reference } from '../reference.js';
+import { type Definition, find, make, open, Reference } from '../reference.js';
 import { countdown } from '../runtime/parking.js';
 import { closed, DONE } from '../runtime/promises.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
@@ -52,6 +52,7 @@ const FORM: Form = {
 };
 /** Says that a receiver has met a hole. */
 const NOTHING = Symbol();
+const DEFINITION: Definition<typeof KIND, [ChannelOptions<never>]> = { kind: KIND, number: KIND_CHANNEL, properties };
 /** @internal */
 export const endsOf = Symbol();
 
@@ -130,7 +131,7 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
   constructor(options: ChannelOptions<T> | Reference = {}, codec?: Codec<T>, what: string = KIND, senders?: number) {
     const isNew = !(options instanceof Reference);
     const chosen = (isNew ? options?.codec : codec) ?? (bytes as Codec<unknown> as Codec<T>);
-    super(KIND, isNew ? make(KIND, KIND_CHANNEL, properties(KIND, options), options.arena) : options);
+    super(KIND, make(DEFINITION, options as ChannelOptions<never>));
     const { address, membership } = this[reference];
     try {
       this[endsOf] = endpointsOf(this[reference], FORM, what, (words, m) => {
@@ -164,7 +165,7 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
   static from<T>(handle: ChannelHandle, codec?: Codec<T>): Channel<T> {
     const what = `${KIND}.from`;
     if (codec !== undefined) checkCodec(what, codec);
-    return new Channel(find(KIND, KIND_CHANNEL, handle), codec as Codec<T>, what);
+    return new Channel(find(DEFINITION, handle), codec as Codec<T>, what);
   }
 
   /**
@@ -182,9 +183,8 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
   static open<T>(name: string, options: ChannelOptions<T> & { readonly codec: Codec<T> }): Channel<T>;
   static open<T>(name: string, options: ChannelOptions<T> = {}): Channel<T> {
     const what = `${KIND}.open`;
-    const asked = properties(what, options);
     return unlessGone(
-      () => open(KIND, KIND_CHANNEL, name, asked, options.arena),
+      () => open(DEFINITION, name, options as ChannelOptions<never>),
       (found) => new Channel(found, options.codec as Codec<T>, what, options.senders),
     );
   }

@@ -80,15 +80,15 @@ export interface WatchStats {
 }
 
 /** @internal Checks the options of a new watch. Returns its properties. */
-export function properties<T>(what: string, options: WatchOptions<T>): Properties {
-  checkOptions(what, options, ['bytes', 'codec', ...USUAL]);
+export function properties(options: WatchOptions<never>): Properties {
+  checkOptions(KIND, options, ['bytes', 'codec', ...USUAL]);
   const { bytes: most = 48, codec } = options;
-  checkBytes(what, most);
-  if (codec !== undefined) checkCodec(what, codec);
+  checkBytes(KIND, most);
+  if (codec !== undefined) checkCodec(KIND, codec);
   return {
     permits: 1,
     max: PLACES - 1,
-    spin: budget(what, options, ADAPTIVE, PARKING),
+    spin: budget(KIND, options, ADAPTIVE, PARKING),
     robust: true,
     threshold: sizeOfPlace(most),
     differences: (words) => differing(['bytes', roomIn(words), roomFor(most)]),

@@ -15,7 +15,7 @@ import {
 } from '../border/numbers.js';
 import { checkInteger, described, SelfDeadlockError } from '../errors.js';
 import { checkWaitOptions, type WaitOptions } from '../options.js';
-import { find, make, open, Reference } from '../reference.js';
+import { type Definition, find, make, open, Reference } from '../reference.js';
 import { countdown } from '../runtime/parking.js';
 import { closed } from '../runtime/promises.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
@@ -44,6 +44,8 @@ import {
 const NOTHING_SEEN = -1;
 /** The bits of the upper half of the version. The sign says that the watch is closed. */
 const VERSION_BITS = 0x3fffffff;
+
+const DEFINITION: Definition<typeof KIND, [WatchOptions<never>]> = { kind: KIND, number: KIND_WATCH, properties };
 
 /**
  * The newest value of something: a configuration, a progress, whether to shut down. Any thread sets it, any thread
@@ -87,7 +89,7 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
   constructor(value: T | undefined, options: WatchOptions<T> | Reference = {}, codec?: Codec<T>, what: string = KIND) {
     const isNew = !(options instanceof Reference);
     const chosen = (isNew ? options?.codec : codec) ?? (bytes as Codec<unknown> as Codec<T>);
-    super(KIND, isNew ? make(KIND, KIND_WATCH, properties(KIND, options), options.arena) : options);
+    super(KIND, make(DEFINITION, options as WatchOptions<never>));
     const { address, membership } = this[reference];
     const { buffer } = membership.memory as unknown as { readonly buffer: SharedArrayBuffer };
     const views = { u8: new Uint8Array(buffer), f64: new Float64Array(buffer), i32: new Int32Array(buffer) };
@@ -124,7 +126,7 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
   static from<T>(handle: WatchHandle, codec: Codec<T>): Watch<T>;
   static from<T>(handle: WatchHandle, codec?: Codec<T>): Watch<T> {
     if (codec !== undefined) checkCodec(FROM, codec);
-    return new Watch<T>(undefined, find(KIND, KIND_WATCH, handle), codec, FROM);
+    return new Watch<T>(undefined, find(DEFINITION, handle), codec, FROM);
   }
 
   /**
@@ -143,9 +145,8 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
   static open<T>(name: string, value: T, options: WatchOptions<T> & { readonly codec: Codec<T> }): Watch<T>;
   static open<T>(name: string, value: T, options: WatchOptions<T> = {}): Watch<T> {
     const what = `${KIND}.open`;
-    const asked = properties(what, options);
     return unlessGone(
-      () => open(KIND, KIND_WATCH, name, asked, options.arena),
+      () => open(DEFINITION, name, options as WatchOptions<never>),
       (found) => new Watch<T>(value, found, options.codec, what),
     );
   }

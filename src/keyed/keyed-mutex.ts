@@ -6,7 +6,7 @@ import { type HeldLock, LockGuard } from '../held-lock.js';
 import type { Key } from '../keys.js';
 import { limited } from '../limiting.js';
 import { budget, PARKING, type ParkingOptions, type Properties, USUAL, type WaitOptions } from '../options.js';
-import { find, given, type Handle, make, open } from '../reference.js';
+import { type Definition, find, type Handle, make, open } from '../reference.js';
 import { ADAPTIVE } from '../runtime/numbers.js';
 import { entryOf, Keyed, limitsOf, running, take, takeAsync, tryTake } from './keyed.js';
 
@@ -20,6 +20,12 @@ export interface KeyedMutexOptions extends ParkingOptions {
 export type KeyedMutexHandle = Handle<'KeyedMutex'>;
 
 const KIND = 'KeyedMutex';
+
+const DEFINITION: Definition<typeof KIND, [KeyedMutexOptions]> = {
+  kind: KIND,
+  number: KIND_KEYED_MUTEX,
+  properties,
+};
 
 /**
  * A mutex for each key, shared by threads: threads and promises with the same key exclude one another, first come,
@@ -47,10 +53,7 @@ export class KeyedMutex extends Keyed<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
   constructor(options: KeyedMutexOptions = {}) {
-    super(
-      KIND,
-      given(options, (options) => make(KIND, KIND_KEYED_MUTEX, properties(options), options.arena)),
-    );
+    super(KIND, make(DEFINITION, options));
   }
 
   /**
@@ -61,7 +64,7 @@ export class KeyedMutex extends Keyed<typeof KIND> {
    * @example const accounts = KeyedMutex.from(workerData.accounts); // its `handle`, sent by the other thread
    */
   static from(handle: KeyedMutexHandle): KeyedMutex {
-    return new KeyedMutex(find(KIND, KIND_KEYED_MUTEX, handle));
+    return new KeyedMutex(find(DEFINITION, handle));
   }
 
   /**
@@ -76,7 +79,7 @@ export class KeyedMutex extends Keyed<typeof KIND> {
    * @example const accounts = KeyedMutex.open('accounts');
    */
   static open(name: string, options: KeyedMutexOptions = {}): KeyedMutex {
-    return new KeyedMutex(open(KIND, KIND_KEYED_MUTEX, name, properties(options), options.arena));
+    return new KeyedMutex(open(DEFINITION, name, options));
   }
 
   /**

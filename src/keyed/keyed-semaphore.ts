@@ -14,7 +14,7 @@ import {
   USUAL,
   type WaitOptions,
 } from '../options.js';
-import { find, type Handle, make, open, Reference } from '../reference.js';
+import { type Definition, find, type Handle, make, open, openKnown, type Reference } from '../reference.js';
 import { ADAPTIVE } from '../runtime/numbers.js';
 import type { Entry } from './entry.js';
 import { checkPermits, entryOf, Keyed, limitsOf, running, take, takeAsync, tryTake } from './keyed.js';
@@ -29,6 +29,13 @@ export interface KeyedSemaphoreOptions extends ParkingOptions {
 export type KeyedSemaphoreHandle = Handle<'KeyedSemaphore'>;
 
 const KIND = 'KeyedSemaphore';
+
+const DEFINITION: Definition<typeof KIND, [number, KeyedSemaphoreOptions]> = {
+  kind: KIND,
+  number: KIND_KEYED_SEMAPHORE,
+  properties,
+  chosen: 'permits',
+};
 
 /**
  * A semaphore for each key, shared by threads: at most `permits` permits of a key are out at a time, first come, first
@@ -58,12 +65,7 @@ export class KeyedSemaphore extends Keyed<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
   constructor(permits: number, options: KeyedSemaphoreOptions = {}) {
-    super(
-      KIND,
-      options instanceof Reference
-        ? options
-        : make(KIND, KIND_KEYED_SEMAPHORE, properties(permits, options), options.arena),
-    );
+    super(KIND, make(DEFINITION, permits, options));
     this.#permits = permits;
   }
 
@@ -80,7 +82,7 @@ export class KeyedSemaphore extends Keyed<typeof KIND> {
    * @example const hosts = KeyedSemaphore.from(workerData.hosts); // its `handle`, sent by the other thread
    */
   static from(handle: KeyedSemaphoreHandle): KeyedSemaphore {
-    return attached(find(KIND, KIND_KEYED_SEMAPHORE, handle));
+    return attached(find(DEFINITION, handle));
   }
 
   /**
@@ -98,9 +100,9 @@ export class KeyedSemaphore extends Keyed<typeof KIND> {
    * @example const hosts = KeyedSemaphore.open('hosts', 4);
    */
   static open(name: string, permits?: number, options: KeyedSemaphoreOptions = {}): KeyedSemaphore {
-    const asked = properties(permits === undefined ? 1 : permits, options);
-    const given = permits === undefined ? undefined : asked;
-    return attached(open(KIND, KIND_KEYED_SEMAPHORE, name, given, options.arena, 'permits'));
+    if (permits !== undefined) return attached(open(DEFINITION, name, permits, options));
+    properties(1, options);
+    return attached(openKnown(DEFINITION, name, options.arena));
   }
 
   /**

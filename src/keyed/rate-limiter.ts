@@ -33,7 +33,7 @@ import {
 } from '../errors.js';
 import { limited } from '../limiting.js';
 import { checkWaitOptions, isOptions, type Properties, type Signal, type WaitOptions } from '../options.js';
-import { differing, find, type Handle, make, open, Reference } from '../reference.js';
+import { type Definition, differing, find, type Handle, make, open } from '../reference.js';
 import { isTimeout, reasonOf, timedOut } from '../runtime/cancellation.js';
 import { countdown } from '../runtime/parking.js';
 import { closed, DONE } from '../runtime/promises.js';
@@ -72,6 +72,12 @@ export interface RateLimiterStats {
 }
 
 const KIND = 'RateLimiter';
+
+const DEFINITION: Definition<typeof KIND, [number, number, RateLimiterOptions]> = {
+  kind: KIND,
+  number: KIND_RATE_LIMITER,
+  properties,
+};
 const LIMIT = 2 ** 31 - 1;
 /** How often `tryTake` tries to get the turn from a thread that has it for a moment. */
 const TRIES = 10_000;
@@ -113,12 +119,7 @@ export class RateLimiter extends SharedObject<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for the 11 objects that a limiter takes at most.
    */
   constructor(permits: number, per: number, options: RateLimiterOptions = {}) {
-    super(
-      KIND,
-      options instanceof Reference
-        ? options
-        : make(KIND, KIND_RATE_LIMITER, properties(permits, per, options), options.arena),
-    );
+    super(KIND, make(DEFINITION, permits, per, options));
   }
 
   /** The most permits in a window. */
@@ -155,7 +156,7 @@ export class RateLimiter extends SharedObject<typeof KIND> {
    * @example const requests = RateLimiter.from(workerData.requests); // its `handle`, sent by the other thread
    */
   static from(handle: RateLimiterHandle): RateLimiter {
-    return new RateLimiter(1, 1, find(KIND, KIND_RATE_LIMITER, handle) as RateLimiterOptions);
+    return new RateLimiter(1, 1, find(DEFINITION, handle) as RateLimiterOptions);
   }
 
   /**
@@ -172,14 +173,7 @@ export class RateLimiter extends SharedObject<typeof KIND> {
    * @example const requests = RateLimiter.open('requests', 100, 60_000);
    */
   static open(name: string, permits: number, per: number, options: RateLimiterOptions = {}): RateLimiter {
-    const given = properties(permits, per, options);
-    const differences = (has: Int32Array): string =>
-      differing(
-        ['permits', has[O_INITIAL / 4], permits],
-        ['per', has[O_MAX / 4], per],
-        ['burst', has[O_SPIN / 4], given.spin],
-      );
-    const found = open(KIND, KIND_RATE_LIMITER, name, { ...given, differences }, options.arena);
+    const found = open(DEFINITION, name, permits, per, options);
     return new RateLimiter(permits, per, found as RateLimiterOptions);
   }
 
@@ -530,5 +524,16 @@ function properties(permits: number, per: number, options: RateLimiterOptions): 
   checkInteger(`${KIND}: per`, per, 1, LIMIT);
   const { burst = 1 } = options;
   checkInteger(`${KIND}: burst`, burst, 1, permits, ' (its permits)');
-  return { permits, max: per, spin: burst, robust: false };
+  return {
+    permits,
+    max: per,
+    spin: burst,
+    robust: false,
+    differences: (has) =>
+      differing(
+        ['permits', has[O_INITIAL / 4], permits],
+        ['per', has[O_MAX / 4], per],
+        ['burst', has[O_SPIN / 4], burst],
+      ),
+  };
 }

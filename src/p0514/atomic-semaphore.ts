@@ -6,11 +6,11 @@
  * The shared object is released only when no promise of this thread waits at the place any more, because a promise
  * that wakes up still looks at the place.
  */
-import { find, make } from '../algorithms/objects.js';
 import type { Arena } from '../arena.js';
-import { CLOSED_OBJECT, LIMIT, O_PLACE } from '../border/numbers.js';
+import { CLOSED_OBJECT, KIND_ATOMIC_SEMAPHORE, LIMIT, O_PLACE } from '../border/numbers.js';
 import { checkOptions, DisposedError } from '../errors.js';
-import { given, type Handle, type Reference } from '../reference.js';
+import type { Properties } from '../options.js';
+import { type Definition, find, type Handle, make, type Reference } from '../reference.js';
 import { leaves, threadEnded } from '../runtime/membership.js';
 import { closed } from '../runtime/promises.js';
 import { checkDuration } from './deadline.js';
@@ -27,6 +27,12 @@ export interface AtomicSemaphoreOptions {
 }
 
 const KIND = 'AtomicSemaphore';
+
+const DEFINITION: Definition<typeof KIND, [AtomicSemaphoreOptions]> = {
+  kind: KIND,
+  number: KIND_ATOMIC_SEMAPHORE,
+  properties,
+};
 
 /** The place of an AtomicSemaphore: all words have the same place. */
 class OwnPlace extends Places {
@@ -54,10 +60,9 @@ class OwnPlace extends Places {
   }
 }
 
-function makeIt(options: AtomicSemaphoreOptions): Reference {
+function properties(options: AtomicSemaphoreOptions): Properties {
   checkOptions(KIND, options, ['arena']);
-  const fixed = { permits: 0, max: LIMIT, spin: 0, robust: false };
-  return make(KIND, fixed, options.arena);
+  return { permits: 0, max: LIMIT, spin: 0, robust: false };
 }
 
 /**
@@ -90,7 +95,7 @@ export class AtomicSemaphore {
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
   constructor(options: AtomicSemaphoreOptions = {}) {
-    const reference = given(options, makeIt);
+    const reference = make(DEFINITION, options);
     reference.hold(this);
     this.#reference = reference;
     this.#at = reference.address;
@@ -105,7 +110,7 @@ export class AtomicSemaphore {
    * @example const semaphore = AtomicSemaphore.from(workerData.semaphore); // its `handle`, sent by the other thread
    */
   static from(handle: AtomicSemaphoreHandle): AtomicSemaphore {
-    return new AtomicSemaphore(find(KIND, handle));
+    return new AtomicSemaphore(find(DEFINITION, handle));
   }
 
   /**

@@ -1,14 +1,20 @@
 /** BinarySemaphore is the class of semaphore.ts with 1 as the greatest value. semaphore.ts has all but `signal`. */
-import { find } from '../algorithms/objects.js';
-import { given, type Handle } from '../reference.js';
+import { KIND_BINARY_SEMAPHORE } from '../border/numbers.js';
+import { type Definition, find, type Handle, make } from '../reference.js';
 import { Notify } from './notify.js';
-import { CounterSemaphore, makeCounter, raise, type SemaphoreOptions } from './semaphore.js';
+import { CounterSemaphore, counterProperties, raise, type SemaphoreOptions } from './semaphore.js';
 
 /** A plain, structured-cloneable value to send to another thread, for `BinarySemaphore.from` there. */
 export type BinarySemaphoreHandle = Handle<'BinarySemaphore'>;
 
 const KIND = 'BinarySemaphore';
 const MAX = 1;
+
+const DEFINITION: Definition<typeof KIND, [number, SemaphoreOptions]> = {
+  kind: KIND,
+  number: KIND_BINARY_SEMAPHORE,
+  properties: (desired, options) => counterProperties(KIND, desired, MAX, options),
+};
 
 /**
  * P0514R1's `binary_semaphore`: available (1) or unavailable (0). It is a lock without an owner, because any thread may
@@ -35,11 +41,7 @@ export class BinarySemaphore extends CounterSemaphore<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
   constructor(desired = 0, options: SemaphoreOptions = {}) {
-    super(
-      KIND,
-      MAX,
-      given(options, (options) => makeCounter(KIND, desired, MAX, options)),
-    );
+    super(KIND, MAX, make(DEFINITION, desired, options));
   }
 
   /**
@@ -50,7 +52,7 @@ export class BinarySemaphore extends CounterSemaphore<typeof KIND> {
    * @example const semaphore = BinarySemaphore.from(workerData.semaphore); // its `handle`, sent by the other thread
    */
   static from(handle: BinarySemaphoreHandle): BinarySemaphore {
-    return new BinarySemaphore(0, find(KIND, handle));
+    return new BinarySemaphore(0, find(DEFINITION, handle));
   }
 
   /**

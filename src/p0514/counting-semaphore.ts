@@ -1,14 +1,19 @@
 /** CountingSemaphore is the class of semaphore.ts with 2,147,483,647 as the greatest value. */
-import { find } from '../algorithms/objects.js';
-import { LIMIT } from '../border/numbers.js';
-import { given, type Handle } from '../reference.js';
+import { KIND_COUNTING_SEMAPHORE, LIMIT } from '../border/numbers.js';
+import { type Definition, find, type Handle, make } from '../reference.js';
 import { Notify } from './notify.js';
-import { CounterSemaphore, makeCounter, raise, type SemaphoreOptions } from './semaphore.js';
+import { CounterSemaphore, counterProperties, raise, type SemaphoreOptions } from './semaphore.js';
 
 /** A plain, structured-cloneable value to send to another thread, for `CountingSemaphore.from` there. */
 export type CountingSemaphoreHandle = Handle<'CountingSemaphore'>;
 
 const KIND = 'CountingSemaphore';
+
+const DEFINITION: Definition<typeof KIND, [number, SemaphoreOptions]> = {
+  kind: KIND,
+  number: KIND_COUNTING_SEMAPHORE,
+  properties: (desired, options) => counterProperties(KIND, desired, LIMIT, options),
+};
 
 /**
  * P0514R1's `counting_semaphore`: a value that `signal` raises and `wait` lowers, by 1 or more. It never falls below 0.
@@ -34,11 +39,7 @@ export class CountingSemaphore extends CounterSemaphore<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
   constructor(desired = 0, options: SemaphoreOptions = {}) {
-    super(
-      KIND,
-      LIMIT,
-      given(options, (options) => makeCounter(KIND, desired, LIMIT, options)),
-    );
+    super(KIND, LIMIT, make(DEFINITION, desired, options));
   }
 
   /**
@@ -49,7 +50,7 @@ export class CountingSemaphore extends CounterSemaphore<typeof KIND> {
    * @example const semaphore = CountingSemaphore.from(workerData.semaphore); // its `handle`, sent by the other thread
    */
   static from(handle: CountingSemaphoreHandle): CountingSemaphore {
-    return new CountingSemaphore(0, find(KIND, handle));
+    return new CountingSemaphore(0, find(DEFINITION, handle));
   }
 
   /**

@@ -14,7 +14,6 @@
  * have to be woken, the answer of the call says so, and this class finishes the release by a call of the core.
  */
 import { algorithmsOf } from '../algorithms/compiled.js';
-import { make } from '../algorithms/objects.js';
 import type { Arena } from '../arena.js';
 import type { Algorithms } from '../border/algorithms.js';
 import type { Kind } from '../border/kinds.js';
@@ -33,7 +32,7 @@ import {
   QUEUED,
 } from '../border/numbers.js';
 import { badInteger, checkInteger, checkOptions, DisposedError, mayNotBlock, TimeoutError } from '../errors.js';
-import { budget, PARKING, type ParkingOptions, USUAL, type WaitOptions } from '../options.js';
+import { budget, PARKING, type ParkingOptions, type Properties, USUAL, type WaitOptions } from '../options.js';
 import type { Reference } from '../reference.js';
 import { setTimeout } from '../runtime/clock.js';
 import type { Membership } from '../runtime/membership.js';
@@ -57,17 +56,16 @@ const nap = (): void => {
 };
 const brief = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, BRIEF));
 
-/** @internal Makes the shared object of a new semaphore. */
-export function makeCounter(kind: Kind, desired: unknown, max: number, options: SemaphoreOptions): Reference {
+/** @internal Checks the arguments of a new semaphore. */
+export function counterProperties(kind: Kind, desired: unknown, max: number, options: SemaphoreOptions): Properties {
   checkOptions(kind, options, USUAL);
-  const properties = {
+  return {
     permits: checkInteger(`${kind}: desired`, desired, 0, max),
     max: LIMIT,
     spin: budget(kind, options, ADAPTIVE, PARKING),
     threshold: max,
     robust: false,
   };
-  return make(kind, properties, options.arena);
 }
 
 /** @internal */

@@ -7,7 +7,7 @@
  * Each round is a phase of the phase word of core/kinds/phase/phase.ts.
  */
 import { host } from '#host';
-import { ADMITTED, ANSWER_BROKEN, ANSWER_CLOSED, ARRIVED, QUEUED, REFUSED } from '../border/numbers.js';
+import { ADMITTED, ANSWER_BROKEN, ANSWER_CLOSED, ARRIVED, KIND_BARRIER, QUEUED, REFUSED } from '../border/numbers.js';
 import {
   checkInteger,
   checkOptions,
@@ -17,8 +17,8 @@ import {
   refuseName,
   TimeoutError,
 } from '../errors.js';
-import { checkWaitOptions, USUAL, type WaitOptions } from '../options.js';
-import { given, type Handle, type Reference } from '../reference.js';
+import { checkWaitOptions, type Properties, USUAL, type WaitOptions } from '../options.js';
+import { type Definition, find, type Handle, make, open, type Reference } from '../reference.js';
 import { reasonOf } from '../runtime/cancellation.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
 import { countdown } from '../runtime/parking.js';
@@ -30,16 +30,14 @@ import {
   attachments,
   checkBlocking,
   type Ended,
-  find,
   functions,
   isOpen,
   lastAnswer,
-  make,
   mayPoll,
-  open,
   ownAttachment,
   PhaseObject,
   phaseSeen,
+  propertiesOf,
   refusePromise,
   type SyncOptions,
   sleep,
@@ -83,6 +81,13 @@ export interface BarrierState {
 }
 
 const KIND = 'Barrier';
+
+const DEFINITION: Definition<typeof KIND, [number, BarrierOptions]> = {
+  kind: KIND,
+  number: KIND_BARRIER,
+  properties,
+  chosen: 'number of parties',
+};
 const MOST_PARTIES = 65_535;
 const LAST_PHASE = 2 ** 29 - 1;
 const ASYNC = 'arriveAndWaitAsync';
@@ -140,10 +145,7 @@ export class Barrier extends PhaseObject<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
   constructor(parties: number, options: BarrierOptions = {}) {
-    super(
-      KIND,
-      given(options, (options) => made(parties, options)),
-    );
+    super(KIND, make(DEFINITION, parties, options));
     this.#action = options.action;
   }
 
@@ -167,7 +169,7 @@ export class Barrier extends PhaseObject<typeof KIND> {
    */
   static from(handle: BarrierHandle, options: Pick<BarrierOptions, 'action'> = {}): Barrier {
     checkAction(options, ['action']);
-    return Barrier.#of(find(KIND, handle), options);
+    return Barrier.#of(find(DEFINITION, handle), options);
   }
 
   /**
@@ -177,9 +179,7 @@ export class Barrier extends PhaseObject<typeof KIND> {
    * @example const barrier = Barrier.open('rounds', 4);
    */
   static open(name: string, parties: number, options: BarrierOptions = {}): Barrier {
-    checkAction(options);
-    checkInteger(`${KIND}: parties`, parties, 1, MOST_PARTIES);
-    return Barrier.#of(open(KIND, name, options, parties, parties, true, 'number of parties'), options);
+    return Barrier.#of(open(DEFINITION, name, parties, options), options);
   }
 
   /**
@@ -388,9 +388,9 @@ function checkAction(options: Pick<BarrierOptions, 'action'>, names = ['action',
   if (action !== undefined) checkType(`${KIND}: action`, action, 'function', 'a function');
 }
 
-function made(parties: number, options: BarrierOptions): Reference {
+function properties(parties: number, options: BarrierOptions): Properties {
   refuseName(KIND, 'parties', parties, 'an integer', ', parties');
   checkAction(options);
   checkInteger(`${KIND}: parties`, parties, 1, MOST_PARTIES);
-  return make(KIND, options, parties, parties, true);
+  return propertiesOf(KIND, options, parties, parties, true);
 }

@@ -24,12 +24,17 @@ export function ownMutex(what: string, mutex: Mutex): Mutex {
  * The properties of a condition are the address and the generation of its mutex. So a thread that opens the condition
  * by its name must give the same mutex.
  */
-export function propertiesOf(mutex: Mutex): [Properties, Inside] {
+export function properties(mutex: Mutex): Properties {
   const { membership, address, shared } = referenceOf(mutex);
   // The condition knows the mutex by its place, so the mutex must not be evicted.
   shared.isPrivate = false;
   const threshold = membership.core.generation(address);
-  return [{ permits: 0, max: address, spin: ADAPTIVE, robust: true, threshold }, { [inside]: membership }];
+  return { permits: 0, max: address, spin: ADAPTIVE, robust: true, threshold };
+}
+
+/** Names the arena of a mutex. */
+export function arenaOf(mutex: Mutex): { readonly arena: Inside } {
+  return { arena: { [inside]: referenceOf(mutex).membership } };
 }
 
 /** Returns whether the condition that has been found belongs to this mutex. */

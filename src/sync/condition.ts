@@ -25,7 +25,7 @@ import { checkInteger, checkType, described, mayNotBlock, noRoom, SelfDeadlockEr
 import { giveBack } from '../held-permits.js';
 import { isHeld, Mutex, type MutexHandle } from '../mutex.js';
 import { checkWaitOptions, type Signal, type WaitOptions } from '../options.js';
-import { checkKind, find, given, type Handle, make, open, type Reference } from '../reference.js';
+import { checkKind, type Definition, find, type Handle, make, open, type Reference } from '../reference.js';
 import { isTimeout, timedOut, watch } from '../runtime/cancellation.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
 import type { Shared } from '../runtime/membership.js';
@@ -35,7 +35,7 @@ import { checkWaitAsync } from '../runtime/wait-async.js';
 import { close, disposedError, forget, isOver, named, reference, SharedObject } from '../shared-object.js';
 import { type ConditionStats, conditionStats } from '../stats.js';
 import { syncOf } from './compiled.js';
-import { isOf, ownMutex, propertiesOf } from './condition-mutex.js';
+import { arenaOf, isOf, ownMutex, properties } from './condition-mutex.js';
 import { hasStack, TO_BEGIN_ASYNC, TO_LOCK_AGAIN } from './has-stack.js';
 import { type Locked, lockAgain, lockAgainAsync, referenceOf, reportAgain } from './locking-again.js';
 import { refusePromise } from './phase-object.js';
@@ -47,6 +47,13 @@ export type ConditionHandle = Handle<'Condition'> & {
 };
 
 const KIND = 'Condition';
+
+const DEFINITION: Definition<typeof KIND, [Mutex, ReturnType<typeof arenaOf>]> = {
+  kind: KIND,
+  number: KIND_CONDITION,
+  properties,
+  mismatch,
+};
 const MOST = 0x7fffffff;
 
 /**
@@ -107,10 +114,7 @@ export class Condition extends SharedObject<typeof KIND> {
   constructor(mutex: Mutex, found: Reference);
   constructor(mutex: Mutex, found?: Reference) {
     const own = ownMutex(KIND, mutex);
-    super(
-      KIND,
-      given(found, () => make(KIND, KIND_CONDITION, ...propertiesOf(own))),
-    );
+    super(KIND, found ?? make(DEFINITION, own, arenaOf(own)));
     this.#mutex = own;
     // An engine compiles a function at its first call, and this takes much of the stack. A wait may call these
     // functions when the stack is nearly full, so they are called once here.
@@ -132,7 +136,7 @@ export class Condition extends SharedObject<typeof KIND> {
     const mutex = Mutex.from(handle.mutex);
     return attached(
       mutex,
-      find(KIND, KIND_CONDITION, handle),
+      find(DEFINITION, handle),
       () => new TypeError(`${what}: its mutex is not that of the condition`),
     );
   }
@@ -146,11 +150,8 @@ export class Condition extends SharedObject<typeof KIND> {
    * @example const condition = Condition.open('not empty', mutex);
    */
   static open(name: string, mutex: Mutex): Condition {
-    const what = `${KIND}.open`;
-    const own = ownMutex(what, mutex);
-    const mismatch = (): Error =>
-      new TypeError(`${what}: the condition ${JSON.stringify(name)} is one of another mutex`);
-    return attached(own, open(KIND, KIND_CONDITION, name, ...propertiesOf(own), mismatch), mismatch);
+    const own = ownMutex(`${KIND}.open`, mutex);
+    return attached(own, open(DEFINITION, name, own, arenaOf(own)), () => mismatch(name));
   }
 
   /** The mutex whose owner may wait. */
@@ -497,6 +498,10 @@ export class Condition extends SharedObject<typeof KIND> {
 const PROMISED =
   'Condition.wait: a promise of this thread waits for the mutex or on the condition, and cannot go on while the thread ' +
   'blocks, so this thread would wait for itself: await waitAsync()';
+
+function mismatch(name: string): Error {
+  return new TypeError(`${KIND}.open: the condition ${JSON.stringify(name)} is one of another mutex`);
+}
 
 /**
  * Returns the library object of a condition that has been found or opened. If the condition belongs to another mutex,

@@ -5,18 +5,16 @@
  * not set. `set` takes 1 from the count, `reset` puts 1 on it, and a waiter waits until the count has been 0.
  */
 
-import { ADMITTED, ANSWER_CLOSED } from '../border/numbers.js';
+import { ADMITTED, ANSWER_CLOSED, KIND_EVENT, O_INITIAL } from '../border/numbers.js';
 import { checkOptions, checkType, refuseName } from '../errors.js';
-import { USUAL, type WaitOptions } from '../options.js';
-import { given, type Handle } from '../reference.js';
+import { type Properties, USUAL, type WaitOptions } from '../options.js';
+import { type Definition, differing, find, type Handle, make, open } from '../reference.js';
 import { disposedError } from '../shared-object.js';
 import {
   address,
-  find,
   functions,
   isOpen,
-  make,
-  open,
+  propertiesOf,
   type SyncOptions,
   state,
   type Waiter,
@@ -42,6 +40,12 @@ export interface EventState {
 }
 
 const KIND = 'Event';
+
+const DEFINITION: Definition<typeof KIND, [EventOptions]> = {
+  kind: KIND,
+  number: KIND_EVENT,
+  properties,
+};
 
 /**
  * An event is set or not set. Threads and promises wait together until the event is set. The event stays set until
@@ -69,10 +73,7 @@ export class Event extends ZeroObject<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
   constructor(options: EventOptions = {}) {
-    super(
-      KIND,
-      given(options, (options) => make(KIND, ...checked(options))),
-    );
+    super(KIND, make(DEFINITION, options));
   }
 
   /**
@@ -82,7 +83,7 @@ export class Event extends ZeroObject<typeof KIND> {
    * @example const event = Event.from(workerData.event); // its `handle`, sent by the other thread
    */
   static from(handle: EventHandle): Event {
-    return new Event(find(KIND, handle));
+    return new Event(find(DEFINITION, handle));
   }
 
   /**
@@ -92,11 +93,7 @@ export class Event extends ZeroObject<typeof KIND> {
    * @example const event = Event.open('ready', { set: false });
    */
   static open(name: string, options: EventOptions = {}): Event {
-    const [given, ...rest] = checked(options);
-    const { set = false } = options;
-    const mismatch = (): Error =>
-      new RangeError(`${KIND}.open: name ${JSON.stringify(name)}: it exists already with set ${!set}, not ${set}`);
-    return new Event(open(KIND, name, given, ...rest, mismatch));
+    return new Event(open(DEFINITION, name, options));
   }
 
   /**
@@ -157,10 +154,13 @@ export class Event extends ZeroObject<typeof KIND> {
   }
 }
 
-function checked(options: EventOptions): [SyncOptions, number, number, boolean] {
+function properties(options: EventOptions): Properties {
   refuseName(KIND, 'options', options, 'an object');
   checkOptions(KIND, options, ['set', ...USUAL]);
   const { set = false } = options;
   checkType(`${KIND}: set`, set, 'boolean', 'true or false');
-  return [options, Number(!set), 1, false];
+  return {
+    ...propertiesOf(KIND, options, Number(!set), 1, false),
+    differences: (has) => differing(['set', has[O_INITIAL / 4] === 0, set]),
+  };
 }

@@ -1,11 +1,11 @@
 /** Latch is a count that only falls. Threads wait until the count is 0. The phase word of phase.ts has the count. */
 
-import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX, PHASE_COUNT } from '../border/numbers.js';
+import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX, KIND_LATCH, PHASE_COUNT } from '../border/numbers.js';
 import { checkInteger, checkOptions, refuseName } from '../errors.js';
-import { USUAL, type WaitOptions } from '../options.js';
-import { given, type Handle } from '../reference.js';
+import { type Properties, USUAL, type WaitOptions } from '../options.js';
+import { type Definition, find, type Handle, make, open } from '../reference.js';
 import { disposedError } from '../shared-object.js';
-import { address, find, functions, make, open, type SyncOptions, state, type Waiter, waiters } from './phase-object.js';
+import { address, functions, propertiesOf, type SyncOptions, state, type Waiter, waiters } from './phase-object.js';
 import { awaitZero, awaitZeroAsync, ZeroObject } from './zero-object.js';
 
 /** A plain, structured-cloneable value to send to another thread, for `Latch.from` there. */
@@ -20,6 +20,13 @@ export interface LatchState {
 }
 
 const KIND = 'Latch';
+
+const DEFINITION: Definition<typeof KIND, [number, SyncOptions]> = {
+  kind: KIND,
+  number: KIND_LATCH,
+  properties,
+  chosen: 'first count',
+};
 /** The most that a count can be. */
 export const MOST = PHASE_COUNT;
 
@@ -49,10 +56,7 @@ export class Latch extends ZeroObject<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
   constructor(count: number, options: SyncOptions = {}) {
-    super(
-      KIND,
-      given(options, (options) => make(KIND, ...checked(count, options))),
-    );
+    super(KIND, make(DEFINITION, count, options));
   }
 
   /**
@@ -62,7 +66,7 @@ export class Latch extends ZeroObject<typeof KIND> {
    * @example const latch = Latch.from(workerData.latch); // its `handle`, sent by the other thread
    */
   static from(handle: LatchHandle): Latch {
-    return new Latch(0, find(KIND, handle));
+    return new Latch(0, find(DEFINITION, handle));
   }
 
   /**
@@ -72,8 +76,7 @@ export class Latch extends ZeroObject<typeof KIND> {
    * @example const latch = Latch.open('start', 1);
    */
   static open(name: string, count: number, options: SyncOptions = {}): Latch {
-    const [given, ...rest] = checked(count, options);
-    return new Latch(0, open(KIND, name, given, ...rest, 'first count'));
+    return new Latch(0, open(DEFINITION, name, count, options));
   }
 
   /**
@@ -134,8 +137,8 @@ export class Latch extends ZeroObject<typeof KIND> {
   }
 }
 
-function checked(count: number, options: SyncOptions): [SyncOptions, number, number, boolean] {
+function properties(count: number, options: SyncOptions): Properties {
   refuseName(KIND, 'count', count, 'an integer', ', count');
   checkOptions(KIND, options, USUAL);
-  return [options, checkInteger(`${KIND}: count`, count, 0, MOST), MOST, false];
+  return propertiesOf(KIND, options, checkInteger(`${KIND}: count`, count, 0, MOST), MOST, false);
 }

@@ -8,11 +8,11 @@
  *           end, the function has thrown or its thread has died: a waiter tries next
  */
 import { host } from '#host';
-import { ADMITTED, ANSWER_CLOSED, BEGUN, O_PHASE, PHASE_COUNT, QUEUED } from '../border/numbers.js';
+import { ADMITTED, ANSWER_CLOSED, BEGUN, KIND_ONCE, O_PHASE, PHASE_COUNT, QUEUED } from '../border/numbers.js';
 import type { Sync } from '../border/sync.js';
 import { checkOptions, checkType, described, refuseName, selfDeadlock } from '../errors.js';
-import { checkWaitOptions, USUAL, type WaitOptions } from '../options.js';
-import { given, type Handle } from '../reference.js';
+import { checkWaitOptions, type Properties, USUAL, type WaitOptions } from '../options.js';
+import { type Definition, find, type Handle, make, open } from '../reference.js';
 import { reasonOf, timedOut } from '../runtime/cancellation.js';
 import { countdown } from '../runtime/parking.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
@@ -23,15 +23,13 @@ import {
   checkBlocking,
   checkEnded,
   type Ended,
-  find,
   functions,
   goOn,
   isOpen,
-  make,
-  open,
   ownAttachment,
   PhaseObject,
   phaseSeen,
+  propertiesOf,
   refusePromise,
   type SyncOptions,
   sleep,
@@ -57,6 +55,12 @@ export interface OnceState {
 }
 
 const KIND = 'Once';
+
+const DEFINITION: Definition<typeof KIND, [SyncOptions]> = {
+  kind: KIND,
+  number: KIND_ONCE,
+  properties,
+};
 const NESTED =
   'Once: a function that runAsync runs has called runAsync of the same object. If it waits for that, it waits for itself';
 
@@ -92,10 +96,7 @@ export class Once extends PhaseObject<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
   constructor(options: SyncOptions = {}) {
-    super(
-      KIND,
-      given(options, (options) => make(KIND, ...checked(options))),
-    );
+    super(KIND, make(DEFINITION, options));
   }
 
   /**
@@ -105,7 +106,7 @@ export class Once extends PhaseObject<typeof KIND> {
    * @example const once = Once.from(workerData.once); // its `handle`, sent by the other thread
    */
   static from(handle: OnceHandle): Once {
-    return new Once(find(KIND, handle));
+    return new Once(find(DEFINITION, handle));
   }
 
   /**
@@ -115,8 +116,7 @@ export class Once extends PhaseObject<typeof KIND> {
    * @example const once = Once.open('table');
    */
   static open(name: string, options: SyncOptions = {}): Once {
-    const [given, ...rest] = checked(options);
-    return new Once(open(KIND, name, given, ...rest));
+    return new Once(open(DEFINITION, name, options));
   }
 
   /**
@@ -286,8 +286,8 @@ export class Once extends PhaseObject<typeof KIND> {
   }
 }
 
-function checked(options: SyncOptions): [SyncOptions, number, number, boolean] {
+function properties(options: SyncOptions): Properties {
   refuseName(KIND, 'options', options, 'an object');
   checkOptions(KIND, options, USUAL);
-  return [options, 1, 2, true];
+  return propertiesOf(KIND, options, 1, 2, true);
 }

@@ -20,7 +20,7 @@
  */
 import { host } from '#host';
 import type { Arena } from '../arena.js';
-import { KINDS, type Kind } from '../border/kinds.js';
+import type { Kind } from '../border/kinds.js';
 import {
   ADMITTED,
   type ANSWER_BROKEN,
@@ -34,7 +34,7 @@ import {
 import type { Sync } from '../border/sync.js';
 import { mayNotBlock } from '../errors.js';
 import { budget, PARKING, type ParkingOptions, type Properties, type WaitOptions } from '../options.js';
-import * as references from '../reference.js';
+import type { Reference } from '../reference.js';
 import { isTimeout, timedOut, watch } from '../runtime/cancellation.js';
 import { timestamp } from '../runtime/clock.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
@@ -145,7 +145,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
   readonly #uncountAfterInterrupt = afterInterrupt(() => this[uncountBlocked](true));
 
   /** @internal */
-  protected constructor(kind: K, given: references.Reference) {
+  protected constructor(kind: K, given: Reference) {
     super(kind, given);
     this.#membership = given.membership;
     this.#words = new Int32Array(given.membership.memory.buffer);
@@ -493,40 +493,13 @@ export function refusePromise(result: unknown, message: string): void {
   throw new TypeError(message);
 }
 
-/** @internal Makes the shared object of a new object whose count begins with `count`. */
-export function make(
+/** @internal Returns the properties of a new object whose count begins with `permits`. */
+export function propertiesOf(
   kind: Kind,
   options: SyncOptions,
-  count: number,
+  permits: number,
   max: number,
   robust: boolean,
-): references.Reference {
-  return references.make(kind, KINDS[kind], propertiesOf(kind, options, count, max, robust), options.arena);
-}
-
-/**
- * @internal Opens the object of a name, or makes it.
- * @param own the name of the property in which all objects of this name must agree; or makes the error for an object
- * that differs.
- */
-export function open(
-  kind: Kind,
-  name: string,
-  options: SyncOptions,
-  count: number,
-  max: number,
-  robust: boolean,
-  own?: string | (() => Error),
-): references.Reference {
-  const p = propertiesOf(kind, options, count, max, robust);
-  return references.open(kind, KINDS[kind], name, p, options.arena, own);
-}
-
-/** @internal Attaches to the object of a handle. */
-export function find(kind: Kind, handle: references.Handle): references.Reference {
-  return references.find(kind, KINDS[kind], handle);
-}
-
-function propertiesOf(kind: Kind, options: SyncOptions, permits: number, max: number, robust: boolean): Properties {
+): Properties {
   return { permits, max, spin: budget(kind, options, ADAPTIVE, PARKING), robust };
 }

@@ -5,22 +5,20 @@
  * attachment of its thread, so that it ends with the thread.
  */
 
-import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX } from '../border/numbers.js';
+import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX, KIND_WAIT_GROUP } from '../border/numbers.js';
 import { checkInteger, checkOptions, checkType, refuseName } from '../errors.js';
 import { asyncDispose, dispose } from '../held-permits.js';
-import { USUAL, type WaitOptions } from '../options.js';
-import { given, type Handle } from '../reference.js';
+import { type Properties, USUAL, type WaitOptions } from '../options.js';
+import { type Definition, find, type Handle, make, open } from '../reference.js';
 import { disposedError, isOver } from '../shared-object.js';
 import { inspected, shown } from '../shown.js';
 import { MOST } from './latch.js';
 import {
   address,
   attachments,
-  find,
   functions,
-  make,
-  open,
   ownAttachment,
+  propertiesOf,
   type SyncOptions,
   state,
   type Waiter,
@@ -53,6 +51,12 @@ export interface WaitGroupState {
 
 const KIND = 'WaitGroup';
 
+const DEFINITION: Definition<typeof KIND, [SyncOptions]> = {
+  kind: KIND,
+  number: KIND_WAIT_GROUP,
+  properties,
+};
+
 /**
  * A wait group counts tasks that are not done. Threads and promises wait together until no task is left. The group may
  * be used again. A waiter goes on once the count has been 0, even if other calls add tasks after that.
@@ -75,10 +79,7 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
   constructor(options: SyncOptions = {}) {
-    super(
-      KIND,
-      given(options, (options) => make(KIND, ...checked(options))),
-    );
+    super(KIND, make(DEFINITION, options));
   }
 
   /**
@@ -88,7 +89,7 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
    * @example const group = WaitGroup.from(workerData.group); // its `handle`, sent by the other thread
    */
   static from(handle: WaitGroupHandle): WaitGroup {
-    return new WaitGroup(find(KIND, handle));
+    return new WaitGroup(find(DEFINITION, handle));
   }
 
   /**
@@ -98,8 +99,7 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
    * @example const group = WaitGroup.open('tasks');
    */
   static open(name: string, options: SyncOptions = {}): WaitGroup {
-    const [given, ...rest] = checked(options);
-    return new WaitGroup(open(KIND, name, given, ...rest));
+    return new WaitGroup(open(DEFINITION, name, options));
   }
 
   /**
@@ -303,8 +303,8 @@ export class HeldTask implements Disposable, AsyncDisposable {
   }
 }
 
-function checked(options: SyncOptions): [SyncOptions, number, number, boolean] {
+function properties(options: SyncOptions): Properties {
   refuseName(KIND, 'options', options, 'an object');
   checkOptions(KIND, options, USUAL);
-  return [options, 0, MOST, true];
+  return propertiesOf(KIND, options, 0, MOST, true);
 }

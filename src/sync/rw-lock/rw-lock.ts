@@ -27,6 +27,7 @@ import {
   ANSWER_CLOSED,
   CLOSED_OBJECT,
   DRAIN_INDEX,
+  KIND_RW_LOCK,
   LIMIT,
   NO_STAMP,
   OWNER_DIED,
@@ -47,8 +48,8 @@ import {
   TimeoutError,
 } from '../../errors.js';
 import { NO_READING, NO_WRITING, told } from '../../held-permits.js';
-import { checkWaitOptions, type Signal, USUAL, type WaitOptions } from '../../options.js';
-import { given } from '../../reference.js';
+import { checkWaitOptions, type Properties, type Signal, USUAL, type WaitOptions } from '../../options.js';
+import { type Definition, find, make, open } from '../../reference.js';
 import { isTimeout, locate, reasonOf, timedOut, watch } from '../../runtime/cancellation.js';
 import { timestamp } from '../../runtime/clock.js';
 import { afterInterrupt } from '../../runtime/interrupts.js';
@@ -78,14 +79,12 @@ import {
   checkEnded,
   count,
   type Ended,
-  find,
   functions,
   lastAnswer,
-  make,
-  open,
   ownAttachment,
   PhaseObject,
   phaseSeen,
+  propertiesOf,
   type SyncOptions,
   sleep,
   sleepAsync,
@@ -110,6 +109,12 @@ import {
 import type { ReadOptions, RwLockHandle, RwLockState, RwLockWaiter } from './types.js';
 
 const KIND = 'RwLock';
+
+const DEFINITION: Definition<typeof KIND, [SyncOptions]> = {
+  kind: KIND,
+  number: KIND_RW_LOCK,
+  properties,
+};
 /** @internal */
 const sideOfLock = Symbol();
 
@@ -183,10 +188,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
   constructor(options: SyncOptions = {}) {
-    super(
-      KIND,
-      given(options, (options) => make(KIND, ...checked(options))),
-    );
+    super(KIND, make(DEFINITION, options));
     this.#turn.onOwnerDied = (deaths) => {
       this[sideOfLock].deaths += deaths;
     };
@@ -201,7 +203,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
    * @example const lock = RwLock.from(workerData.lock); // its `handle`, sent by the other thread
    */
   static from(handle: RwLockHandle): RwLock {
-    return new RwLock(find(KIND, handle));
+    return new RwLock(find(DEFINITION, handle));
   }
 
   /**
@@ -212,8 +214,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
    * @example const lock = RwLock.open('table');
    */
   static open(name: string, options: SyncOptions = {}): RwLock {
-    const [given, ...rest] = checked(options);
-    return new RwLock(open(KIND, name, given, ...rest));
+    return new RwLock(open(DEFINITION, name, options));
   }
 
   // --- Reading ---------------------------------------------------------------------------------------------
@@ -1147,8 +1148,8 @@ export class RwLock extends PhaseObject<typeof KIND> {
   }
 }
 
-function checked(options: SyncOptions): [SyncOptions, number, number, boolean] {
+function properties(options: SyncOptions): Properties {
   refuseName(KIND, 'options', options, 'an object');
   checkOptions(KIND, options, USUAL);
-  return [options, 1, LIMIT, true];
+  return propertiesOf(KIND, options, 1, LIMIT, true);
 }
