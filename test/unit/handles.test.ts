@@ -55,18 +55,29 @@ describe('a handle', () => {
     pool.dispose();
     expect(() => pool.acquire()).toThrow(DisposedError);
     expect(() => same.acquire()).toThrow(DisposedError);
-    const counts = Object.getPrototypeOf(Semaphore.prototype);
-    expect(Object.getOwnPropertyNames(counts).sort()).toEqual([
+    expect(Object.getOwnPropertyNames(Semaphore.prototype).sort()).toEqual([
+      'acquire',
+      'acquireAsync',
       'add',
       'available',
+      'cancelAll',
       'constructor',
+      'drain',
+      'hold',
+      'holdAsync',
       'inspect',
+      'limit',
       'max',
+      'reduce',
+      'release',
       'robust',
+      'runExclusive',
       'toString',
+      'tryAcquire',
+      'tryHold',
       'waiting',
     ]);
-    expect(Object.getOwnPropertyNames(Object.getPrototypeOf(counts)).sort()).toEqual([
+    expect(Object.getOwnPropertyNames(Object.getPrototypeOf(Semaphore.prototype)).sort()).toEqual([
       'constructor',
       'dispose',
       'disposed',
