@@ -211,8 +211,8 @@ const mended: Record<string, Fault> = {
     kinds: ['Channel'],
     patches: [
       {
-        find: 'return iterate(this[receivingEnd], () => Receivers.prototype.receive.call(this));',
-        put: 'const ahead = []; return iterate(this[receivingEnd], () => { if (ahead.length === 0) ahead.push(...this.receiveMany(64)); return ahead.shift(); });',
+        find: 'return iterate(this.#receiving, () => Channel.prototype.receive.call(this));',
+        put: 'const ahead = []; return iterate(this.#receiving, () => { if (ahead.length === 0) ahead.push(...this.receiveMany(64)); return ahead.shift(); });',
       },
     ],
   },
