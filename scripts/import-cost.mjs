@@ -1,6 +1,6 @@
 /**
- * Measures how long a worker takes to import the library, in milliseconds. Imports of the single files of dist/ and of
- * the bundles take turns.
+ * Measures how long a worker takes to import the library, in milliseconds. Imports of the modules of dist/, one for each
+ * file of src/, and of the bundles for Node take turns.
  *
  *     node scripts/import-cost.mjs [--entry index|algorithms|channel|keyed|p0514|sync|tasks] [--runs 15]
  */
@@ -29,8 +29,7 @@ if (isMainThread) {
   const { values } = parseArgs({
     options: { entry: { type: 'string', default: 'index' }, runs: { type: 'string', default: '15' } },
   });
-  const bundled = values.entry === 'tasks' ? 'web/tasks.js' : `node/${values.entry}.mjs`;
-  const kinds = { 'single files': FILES[values.entry], bundled };
+  const kinds = { modules: FILES[values.entry], bundled: `node/${values.entry}.mjs` };
   const times = Object.fromEntries(Object.keys(kinds).map((kind) => [kind, []]));
   for (let run = 0; run < Number(values.runs); run++)
     for (const [kind, path] of Object.entries(kinds)) times[kind].push(await measure(path));

@@ -1,5 +1,6 @@
 /**
- * Writes build/jsr/, which is what JSR, the registry of Deno, gets: the single files of dist/ and a jsr.json.
+ * Writes build/jsr/, which is what JSR, the registry of Deno, gets: the modules of dist/ and a jsr.json. JSR has no tool
+ * that takes modules of JavaScript with their declarations from the folders in which npm gets them.
  *
  *     npm run jsr && cd build/jsr && npx jsr publish --dry-run
  *
@@ -14,7 +15,7 @@ process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const { version, license, description, exports } = JSON.parse(readFileSync('package.json', 'utf8'));
 /** The names of the entries, and their single files, such as ./dist/sync/index.js for ./dist/types/sync/index.d.ts. */
 const entries = Object.entries(exports).flatMap(([name, { types }]) =>
-  types ? [[name, types.default.replace('/types/', '/').replace('.d.ts', '.js')]] : [],
+  types ? [[name, types.require.replace('/types/', '/').replace('.d.ts', '.js')]] : [],
 );
 const out = 'build/jsr';
 rmSync(out, { recursive: true, force: true });
@@ -28,6 +29,8 @@ function copy(file, isDeclared) {
   copied.add(key);
   const code = readFileSync(file, 'utf8');
   const declarations = file.replace(/\.js$/, '.d.ts');
+  // Those beside the modules have no comments.
+  const commented = declarations.replace(/^dist/, 'dist/types');
   mkdirSync(dirname(join(out, file)), { recursive: true });
   for (const imported of importsOf(file, code)) copy(imported, false);
   if (!isDeclared) {
@@ -35,11 +38,11 @@ function copy(file, isDeclared) {
     return;
   }
   writeFileSync(join(out, file), `/* @ts-self-types="./${basename(declarations)}" */\n${code}`);
-  cpSync(declarations, join(out, declarations));
-  for (const imported of importsOf(declarations, readFileSync(declarations, 'utf8'))) copy(imported, true);
+  cpSync(commented, join(out, declarations));
+  for (const imported of importsOf(declarations, readFileSync(commented, 'utf8'))) copy(imported, true);
 }
 
-const HOST = './dist/report/host-deno-bun.js';
+const HOST = './dist/report/host-here.js';
 
 /** The files that a file imports. In JSR's package there is only the host of Deno. */
 function importsOf(file, code) {

@@ -14,7 +14,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
-if (process.env.TAKETURNS_SETUP === undefined && !existsSync('dist/types/index.d.cts')) {
+if (process.env.TAKETURNS_SETUP === undefined && !existsSync('dist/types/index.d.mts')) {
   const { status } = spawnSync(process.execPath, [process.env.npm_execpath, 'run', '--silent', 'build:library'], {
     stdio: 'inherit',
   });

@@ -15,7 +15,6 @@ import { back, isOver, reference, type SharedObject } from './shared-object.js';
 
 export const KIND = 'Semaphore';
 
-/** @internal */
 export const available = Symbol();
 
 /** A semaphore, as its texts see it. */

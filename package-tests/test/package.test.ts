@@ -1,7 +1,7 @@
 /** Checks the contents of the tarball, and what the linters of packages report. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
@@ -16,9 +16,11 @@ const own = JSON.parse(readFileSync(join(folder, 'node_modules/taketurns/package
 describe('the tarball', () => {
   it('holds the build, the pages for users and the licence, and nothing else', () => {
     const allowed = [
-      /^dist\/(web|node)\/[^/]+\.(js|cjs|mjs)$/,
-      /^dist\/types\/.+\.d\.c?ts$/,
-      'dist/node/package.json',
+      /^dist\/node\/[^/]+\.(cjs|cjs\.map|mjs)$/,
+      /^dist\/(?!node\/).+\.js(\.map)?$/,
+      /^dist\/types\/.+\.d\.m?ts$/,
+      'dist/types/package.json',
+      /^src\/.+\.(ts|js)$/,
       /^docs\/(guides\/)?[^/]+\.(md|svg)$/,
       /^examples\/.+\.(mjs|js|html|json)$/,
       /^((README|SECURITY)\.md|LICENSE|package\.json)$/,
@@ -30,14 +32,24 @@ describe('the tarball', () => {
     console.log(`${packed.filename}: ${packed.files.length} files, ${packed.size} bytes packed`);
   });
 
-  it('has declarations with comments, and other files without', () => {
+  it('has declarations with comments, and code without', () => {
     const root = join(folder, 'node_modules/taketurns');
     for (const { path } of packed.files) {
       if (!/^dist.+js$/.test(path)) continue;
-      const code = readFileSync(join(root, path), 'utf8');
-      expect(code.includes('/**') || code.includes('sourceMappingURL'), path).toBe(false);
+      expect(readFileSync(join(root, path), 'utf8').includes('/**'), path).toBe(false);
     }
-    expect(readFileSync(join(root, 'dist/types/semaphore.d.cts'), 'utf8')).toContain('@throws');
+    expect(readFileSync(join(root, 'dist/types/index.d.mts'), 'utf8')).toBe("export * from './index.js';\n");
+    expect(readFileSync(join(root, 'dist/types/channel/channel.d.ts'), 'utf8')).toContain('@throws');
+  });
+
+  it('has maps that lead to sources in the package', () => {
+    const paths = new Set(packed.files.map(({ path }) => path));
+    const maps = [...paths].filter((path) => path.endsWith('.map'));
+    expect(maps.length).toBeGreaterThan(100);
+    for (const map of maps) {
+      const { sources } = JSON.parse(readFileSync(join(folder, 'node_modules/taketurns', map), 'utf8'));
+      for (const source of sources) expect(paths, map).toContain(join(dirname(map), source));
+    }
   });
 
   it('has pages whose links lead to what is installed', () => {
@@ -52,6 +64,12 @@ describe('the tarball', () => {
       readFileSync(join(folder, 'node_modules/taketurns', path), 'utf8').includes('internals/');
     // The table of contents says what else the repository has.
     expect(pages.filter(speaks)).toEqual(['docs/README.md']);
+  });
+
+  // Node 22.12.0 warns of it when it loads a module by `require`, and `require` gets a bundle of CommonJS.
+  it('does without the condition module-sync', () => {
+    for (const path of ['../../package.json', '../../processes/package.json'])
+      expect(readFileSync(new URL(path, import.meta.url), 'utf8')).not.toContain('module-sync');
   });
 
   it('brings nothing with it', () => {

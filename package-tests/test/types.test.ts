@@ -37,9 +37,9 @@ describe.each(compilers)('TypeScript $version', ({ tsc }) => {
 it('declares nothing that is internal', () => {
   const dist = join(folder, 'node_modules/taketurns/dist/types');
   const declarations = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((name) =>
-    /\.d\.c?ts$/.test(name),
+    /\.d\.m?ts$/.test(name),
   );
-  expect(declarations).toContain('shared-object.d.cts');
+  expect(declarations).toContain('shared-object.d.ts');
   const internal = declarations.filter((name) => readFileSync(join(dist, name), 'utf8').includes('@internal'));
   expect(internal).toEqual([]);
 });

@@ -7,6 +7,7 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { AnswerTimes } from './answer-times.js';
+import type { Driver, Script } from './drivers/driver.js';
 import { SILENT } from './drivers/link.js';
 import type { BeatData, BeatOrder } from './heartbeat.js';
 import { driverFor } from './load.js';
@@ -22,10 +23,25 @@ let ahead = -Infinity;
 const owed = new Map<Promise<unknown>, readonly [channel: string, sentAt: number]>();
 const answers = new AnswerTimes(lease);
 
-const { default: make } = (await import(client)) as { default: () => unknown };
-const [driver, script] = await driverFor(await make());
+start();
 
-async function beat(order: BeatOrder): Promise<void> {
+async function start(): Promise<void> {
+  const { default: make } = (await import(client)) as { default: () => unknown };
+  const [driver, script] = await driverFor(await make());
+  parentPort?.on('message', (order: BeatOrder) => {
+    ahead = Math.max(ahead, order.at - performance.now());
+    if (order.sid === '') orders.delete(order.partition);
+    else orders.set(order.partition, order);
+  });
+  driver.watch({ up: () => parentPort?.postMessage('up'), down: () => {} }, answers);
+  setInterval(async () => {
+    driver.connect?.();
+    await watch(driver);
+    for (const order of orders.values()) beat(driver, script, order).catch(() => {});
+  }, lease / 10);
+}
+
+async function beat(driver: Driver, script: Script, order: BeatOrder): Promise<void> {
   const { partition, sid, conn, keys, channel } = order;
   const now = performance.now();
   const at = now + ahead;
@@ -40,7 +56,7 @@ async function beat(order: BeatOrder): Promise<void> {
 }
 
 /** Lets the driver probe its connections if the oldest beat is not answered in time. */
-async function watch(): Promise<void> {
+async function watch(driver: Driver): Promise<void> {
   const [oldest] = owed;
   if (!oldest) return;
   // An answer that came while the process stood still is read first.
@@ -48,17 +64,3 @@ async function watch(): Promise<void> {
   const [answer, [channel, since]] = oldest;
   if (owed.has(answer) && performance.now() - since > answers.patience) driver.probe(channel, SILENT);
 }
-
-parentPort?.on('message', (order: BeatOrder) => {
-  ahead = Math.max(ahead, order.at - performance.now());
-  if (order.sid === '') orders.delete(order.partition);
-  else orders.set(order.partition, order);
-});
-
-driver.watch({ up: () => parentPort?.postMessage('up'), down: () => {} }, answers);
-
-setInterval(async () => {
-  driver.connect?.();
-  await watch();
-  for (const order of orders.values()) beat(order).catch(() => {});
-}, lease / 10);

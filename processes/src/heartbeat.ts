@@ -13,6 +13,7 @@
  * really shows, and the times that the thread writes are too early rather than too late.
  */
 import { Worker } from 'node:worker_threads';
+import { beside } from './beside.js';
 import { clock } from './clock.js';
 
 /**
@@ -45,7 +46,7 @@ export class Heartbeat {
   constructor(client: string, lease: number, partitions: number) {
     this.#sentAt = new BigInt64Array(new SharedArrayBuffer(8 * partitions));
     const workerData: BeatData = { client, lease, sentAt: this.#sentAt.buffer as SharedArrayBuffer };
-    const worker = new Worker(new URL('./heartbeat-thread.js', import.meta.url), { workerData });
+    const worker = new Worker(beside('heartbeat-thread', import.meta.url), { workerData });
     this.#worker = worker;
     this.ready = new Promise((resolve, reject) => {
       worker.once('message', () => {

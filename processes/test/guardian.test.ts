@@ -36,7 +36,7 @@ async function guardianOf({ child }: Running): Promise<number> {
       const [, parent] = readFileSync(`/proc/${pid}/stat`, 'utf8')
         .replace(/^.*\) /s, '')
         .split(' ');
-      if (Number(parent) !== child.pid || !readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('guardian.js'))
+      if (Number(parent) !== child.pid || !readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('guardian.'))
         return false;
       const caught = /^SigCgt:\s+([0-9a-f]+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
       return (BigInt(`0x${caught}`) & 1n) === 1n;

@@ -1,6 +1,6 @@
 /**
  * The host of a thread that looks for deadlocks: the host of its runtime, with one more thing to do when the thread
- * attaches to an arena. In the bundles for Node, Deno and Bun this is the host (host-node.ts, host-deno-bun.ts).
+ * attaches to an arena. In the bundles for Node, Deno and Bun this is the host (host-here.ts).
  * Elsewhere `watchDeadlocks` makes it so (this-thread.ts).
  */
 import type { Host } from '../host/host.js';

@@ -11,8 +11,7 @@ export interface ThreadStack extends ThreadRef {
 }
 
 /** The calls of this package, however it was installed. */
-const OWN =
-  /[\\/]taketurns[\\/](dist|src)[\\/]|[\\/]dist[\\/]node[\\/](threads|phases|channels|keys|host-[a-z-]+)\.js:/;
+const OWN = /[\\/]taketurns[\\/](dist|src)[\\/]|[\\/]dist[\\/]node[\\/][a-z0-9]+\.cjs:/;
 
 /** Returns the lines of a stack as engines write it, from the first call outside of this package on. */
 export function linesOf(stack: string): string[] {

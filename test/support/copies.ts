@@ -22,10 +22,7 @@ export function folderOfCopy(changes: readonly Change[] = []): string {
   const folder = mkdtempSync(join(tmpdir(), 'taketurns-copy-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   cpSync(join(root, 'dist'), join(folder, 'dist'), { recursive: true });
-  // The single files load the single files of the host: the bundled host has the constants written in place.
-  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  manifest.imports['#host'] = './dist/host/node.js';
-  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
+  cpSync(join(root, 'package.json'), join(folder, 'package.json'));
   for (const [file, from, to] of changes) {
     const path = join(folder, 'dist', file);
     const text = readFileSync(path, 'utf8');

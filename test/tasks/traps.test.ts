@@ -717,8 +717,9 @@ const optionsOf: Record<string, (options: WaitOptions) => Promise<unknown>> = {
 };
 
 describe('the errors', () => {
-  it('of a broken barrier are known to the classes of sync and of the twin in CommonJS', async () => {
-    const twin = createRequire(import.meta.url)('../../dist/node/tasks.js');
+  it('of a broken barrier are known to the classes of sync and of the copy that bundlers get', async () => {
+    expect(createRequire(import.meta.url)('taketurns/tasks').Barrier).toBe(Barrier);
+    const twin = await import('../../dist/tasks/index.js');
     expect(twin.Barrier).not.toBe(Barrier);
     for (const Class of [Barrier, twin.Barrier] as (typeof Barrier)[]) {
       const error = await failure(() => broken(Class));

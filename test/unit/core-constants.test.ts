@@ -105,7 +105,7 @@ describe.each([
     // In another realm, which has no Buffer; the older runtimes also have no fromBase64.
     const code = read('dist/runtime/decode.js').replace(/^export /gm, '');
     for (const older of ['', 'delete Uint8Array.fromBase64;']) {
-      const there = runInNewContext(`${older} ${code} decode`);
+      const there = runInNewContext(`${older} ${code}\n decode`);
       for (const text of [embedded, 'AAEC', 'AAE=', 'AA=='])
         expect(Buffer.from(text, 'base64').equals(there(text))).toBe(true);
     }

@@ -292,16 +292,16 @@ describe('the lines of a stack', () => {
     [
       'of V8',
       `Error
-        at goOn (file:///app/node_modules/taketurns/dist/node/host-node.js:468:19)
+        at goOn (file:///app/node_modules/taketurns/dist/node/core.cjs:468:19)
         at wasm://wasm/000115b2:wasm-function[100]:0x3352
-        at Mutex.lock (file:///app/node_modules/taketurns/dist/node/shared.js:2759:50)
+        at Condition.wait (file:///clone/dist/node/sync.cjs:2759:50)
         at transfer (file:///app/main.js:12:8)
         at async run (file:///app/main.js:3:1)`,
       ['at transfer (file:///app/main.js:12:8)', 'at async run (file:///app/main.js:3:1)'],
     ],
     [
       'of JavaScriptCore',
-      'goOn@/app/node_modules/taketurns/dist/node/host-deno-bun.js:4:9\ntransfer@/app/main.js:12:8\nmodule code@/app/main.js:3:1',
+      'goOn@/app/node_modules/taketurns/dist/node/core.cjs:4:9\ntransfer@/app/main.js:12:8\nmodule code@/app/main.js:3:1',
       ['transfer@/app/main.js:12:8', 'module code@/app/main.js:3:1'],
     ],
     ['of a program without this package', 'Error: 5\n    at a (b.js:1:1)', ['at a (b.js:1:1)']],

@@ -1,8 +1,8 @@
-// Uses every entry of the package in CommonJS, and one of them by `import` too. Prints whether `import` gives the same
-// classes as `require`. In any case the thread has one state: one default arena, and one owner of a mutex.
+// Uses every entry of the package in CommonJS, and imports each, too, in the main thread and in a worker. `import` gives
+// the same classes as `require`, and the thread has one state: one default arena, and one owner of a mutex.
 const assert = require('node:assert/strict');
 const { once } = require('node:events');
-const { Worker } = require('node:worker_threads');
+const { isMainThread, Worker } = require('node:worker_threads');
 const { Arena, CancelledError, Mutex, Semaphore } = require('taketurns');
 const { TwaSemaphore } = require('taketurns/algorithms');
 const { metrics } = require('taketurns/metrics');
@@ -12,7 +12,25 @@ require('taketurns/share');
 const { Condition } = require('taketurns/sync');
 const tasks = require('taketurns/tasks');
 
+// Node may warn of a file that it should not have loaded in this way.
+process.on('warning', (warning) => {
+  throw warning;
+});
+
+const OTHERS = ['algorithms', 'channel', 'keyed', 'metrics', 'p0514', 'report', 'share', 'sync', 'tasks'];
+
+async function compareAll() {
+  for (const name of ['taketurns', ...OTHERS.map((other) => `taketurns/${other}`)]) {
+    const required = require(name);
+    const imported = await import(name);
+    assert.deepEqual(Object.keys(required).sort(), Object.keys(imported).sort());
+    for (const key of Object.keys(imported)) assert.equal(required[key], imported[key], `${name}: ${key}`);
+  }
+}
+
 async function main() {
+  await compareAll();
+  await once(new Worker(__filename), 'exit').then(([code]) => assert.equal(code, 0));
   const imported = await import('taketurns');
   assert.equal(imported.Arena.default.thread.life, Arena.default.thread.life);
   assert.equal(imported.Arena.default.handle.memory, Arena.default.handle.memory);
@@ -47,7 +65,8 @@ async function main() {
   assert.ok(new tasks.Semaphore(1).tryAcquire());
   assert.equal(report().threads[0].threadId, 0);
   assert.ok(metrics().length > 0);
-  console.log(imported.Semaphore === Semaphore);
+  console.log('true');
 }
 
-main();
+if (isMainThread) main();
+else compareAll();

@@ -1,4 +1,4 @@
-// Uses the package in CommonJS, with a thread that beats. `import` gives a class whose errors are the same.
+// Uses the package in CommonJS, with a thread that beats. `import` gives the same classes.
 const { pathToFileURL } = require('node:url');
 const { Redis } = require('ioredis');
 const { Space, TimeoutError } = require('taketurns-processes');
@@ -11,7 +11,7 @@ async function main() {
   const imported = await import('taketurns-processes');
   await mutex.runExclusive(async ({ token }) => {
     const late = await mutex.holdAsync({ timeout: 5 }).catch((error) => error);
-    console.log(typeof token, late instanceof TimeoutError, late instanceof imported.TimeoutError);
+    console.log(typeof token, late instanceof TimeoutError, imported.Space === Space);
   });
   await space.close();
   client.disconnect();

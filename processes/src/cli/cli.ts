@@ -25,6 +25,9 @@ async function main(line: readonly string[]): Promise<number> {
 }
 
 endWithReader();
-const status = await main(process.argv.slice(2));
-await printed();
-process.exit(status);
+// If nothing is left to wait for before the end, the process has failed.
+process.exitCode = UNAVAILABLE;
+main(process.argv.slice(2)).then(async (status) => {
+  await printed();
+  process.exit(status);
+});

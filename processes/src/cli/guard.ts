@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, fork, type StdioOptions } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { beside } from '../beside.js';
 import { DEAD_AFTER, LOST_AFTER } from '../lease.js';
 import { DEFAULT_LEASE } from '../options.js';
 import { startOf, Tree } from './tree.js';
@@ -26,7 +27,7 @@ export interface Word {
 const TELL_AFTER = 0.2;
 const KILL_AFTER = 0.6;
 
-const GUARDIAN = fileURLToPath(new URL('guardian.js', import.meta.url));
+const GUARDIAN = fileURLToPath(beside('guardian', import.meta.url));
 
 export class Guard {
   /** The time between the loss of the turn and the moment when others can get it; without a server, such a time. */
