@@ -156,6 +156,8 @@ const parts = anchored(getEnvironmentData, 'parts', () => {
   // Node tells of a new worker after the code that has made it, which may have given it listeners. This listener comes
   // before them.
   process.on('worker', (worker: Worker) => {
+    // Bun also tells of a web worker, which has no such function.
+    if (!('prependListener' in worker)) return;
     const name = worker.threadId + 1;
     worker.prependListener('exit', () => {
       for (const part of parts) reapEnded(part, name);
