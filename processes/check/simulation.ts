@@ -29,6 +29,8 @@ export interface SimulationOptions {
   readonly seed: number;
   /** Whether the server may fall back to an older copy of its data, or lose all. More than `max` may hold then. */
   readonly failovers?: boolean;
+  /** Whether connections may die without a notice: then they look open and carry nothing. */
+  readonly silent?: boolean;
   /** Another script. */
   readonly server?: Server;
   /** Writes what happens. */
@@ -97,7 +99,7 @@ interface Pending {
   reply: { readonly value: unknown } | undefined;
 }
 
-/** The two connections of a process, each of which stands or not. */
+/** The two connections of a process, each of which stands or not. One that stands may be dead, and carry nothing. */
 export class VirtualDriver implements Driver {
   readonly cluster = false;
   commands = true;
@@ -109,6 +111,8 @@ export class VirtualDriver implements Driver {
   ghosts: Pending[] = [];
   readonly channels = new Map<string, (message: string) => void>();
   inbox: { channel: string; text: string }[] = [];
+  readonly dead = new Set<'commands' | 'messages'>();
+  #pings: ((error: Error) => void)[] = [];
   subscribing: { channel: string; heard: (message: string) => void; done: () => void; fail: (e: Error) => void }[] = [];
   readonly random: Random;
 
@@ -137,6 +141,11 @@ export class VirtualDriver implements Driver {
     });
   }
 
+  async ping(): Promise<void> {
+    if (!this.messages || this.closed) throw new Error('not connected');
+    if (this.dead.has('messages')) await new Promise<void>((_, reject) => this.#pings.push(reject));
+  }
+
   async confirm(): Promise<number> {
     throw new Error('not part of the simulation');
   }
@@ -149,6 +158,7 @@ export class VirtualDriver implements Driver {
 
   /** Cuts one connection. What was sent and not run may be run later, or never. */
   cut(which: 'commands' | 'messages', error = new Error('the connection was cut')): void {
+    this.dead.delete(which);
     if (which === 'commands') {
       const { pipe } = this;
       this.pipe = [];
@@ -160,6 +170,7 @@ export class VirtualDriver implements Driver {
     } else {
       this.messages = false;
       this.inbox = [];
+      for (const reject of this.#pings.splice(0)) reject(error);
       for (const { fail } of this.subscribing.splice(0)) fail(error);
     }
     if (this.up) {
@@ -176,11 +187,9 @@ export class VirtualDriver implements Driver {
     this.events?.up();
   }
 
-  /** The answers that do not come are lost: a connection is dead. Or they come later: then a probe changes nothing. */
+  /** A dead connection is lost now. The others are only slow, and a probe changes nothing. */
   probe(_key: string, error: Error): void {
-    if (this.closed || this.random(2) === 0) return;
-    this.cut('commands', error);
-    this.cut('messages', error);
+    if (!this.closed) for (const which of this.dead) this.cut(which, error);
   }
 
   reset(): void {
@@ -231,13 +240,13 @@ const MAX: Record<string, number> = { db: 3, m: 1, r: 2 ** 20 };
 
 export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-export async function simulate({ seed, failovers = false, server, log }: SimulationOptions): Promise<SimulationResult> {
-  const random = mulberry(seed);
+export async function simulate(options: SimulationOptions): Promise<SimulationResult> {
+  const random = mulberry(options.seed);
   const { random: realRandom } = Math;
   const realBytes = crypto.getRandomValues.bind(crypto);
   Math.random = () => random(1 << 30) / (1 << 30);
   crypto.getRandomValues = ((bytes: Uint8Array) => bytes.map(() => random(256))) as typeof crypto.getRandomValues;
-  const world = new World(random, failovers, server ?? shipped(), log);
+  const world = new World(random, options);
   const unhandled = (reason: unknown): void => {
     world.fault ??= `an unhandled rejection: ${reason instanceof Error ? reason.stack : String(reason)}`;
   };
@@ -267,6 +276,7 @@ class World {
   readonly happened = new Map<string, number>();
   readonly #random: Random;
   readonly #failovers: boolean;
+  readonly #silent: boolean;
   readonly #log: ((line: string) => void) | undefined;
   readonly #server: Server;
   /** The most permits that each object ever had. */
@@ -285,9 +295,10 @@ class World {
   #calm = false;
   readonly #processes: Process[] = [];
 
-  constructor(random: Random, failovers: boolean, server: Server, log: ((line: string) => void) | undefined) {
+  constructor(random: Random, { failovers = false, silent = false, server = shipped(), log }: SimulationOptions) {
     this.#random = random;
     this.#failovers = failovers;
+    this.#silent = silent;
     this.#flaps = random(4) === 0;
     this.#log = log;
     this.#server = server;
@@ -409,6 +420,7 @@ class World {
 
   /** The server runs the next call of a process. */
   #serve({ driver }: Process, ghost = false): boolean {
+    if (!ghost && driver.dead.has('commands')) return false;
     const call = ghost ? driver.ghosts.shift() : driver.pipe.find(({ reply }) => reply === undefined);
     if (!call) return false;
     if (!ghost && !this.#calm && this.#random(150) === 0) {
@@ -431,8 +443,8 @@ class World {
     );
     this.#data = turn.data;
     for (const { channel, text } of turn.published)
-      for (const other of this.#processes)
-        if (other.driver.channels.has(channel)) other.driver.inbox.push({ channel, text });
+      for (const { driver: other } of this.#processes)
+        if (other.channels.has(channel) && !other.dead.has('messages')) other.inbox.push({ channel, text });
     const { reply } = turn;
     call.reply = { value: reply && typeof reply === 'object' && 'error' in reply ? new Error(reply.error) : reply };
     return true;
@@ -440,7 +452,7 @@ class World {
 
   /** An answer, or what a subscription waits for, reaches a process. */
   #deliver({ driver }: Process): boolean {
-    const [call] = driver.pipe;
+    const [call] = driver.dead.has('commands') ? [] : driver.pipe;
     if (call?.reply && (driver.subscribing.length === 0 || this.#random(2) === 0)) {
       driver.pipe.shift();
       const { value } = call.reply;
@@ -448,7 +460,7 @@ class World {
       else call.answer?.(structuredClone(value as Reply));
       return true;
     }
-    const next = driver.subscribing.shift();
+    const next = driver.dead.has('messages') ? undefined : driver.subscribing.shift();
     if (!next) return false;
     driver.channels.set(next.channel, next.heard);
     next.done();
@@ -456,7 +468,7 @@ class World {
   }
 
   #hear({ driver }: Process): boolean {
-    const message = driver.inbox.shift();
+    const message = driver.dead.has('messages') ? undefined : driver.inbox.shift();
     if (message) driver.channels.get(message.channel)?.(message.text);
     return message !== undefined;
   }
@@ -498,8 +510,13 @@ class World {
       if (!driver.up) driver.repair();
       else if (this.#random(2) === 0) {
         const which = this.#random(2) === 0 ? 'commands' : 'messages';
-        this.#note(`cut ${which}`, String(process.index));
-        driver.cut(which);
+        if (this.#silent && this.#random(2) === 0) {
+          this.#note(`${which} die silently`, String(process.index));
+          driver.dead.add(which);
+        } else {
+          this.#note(`cut ${which}`, String(process.index));
+          driver.cut(which);
+        }
       }
     } else if (roll < 92) {
       // Few messages are under way at a time, so the next process that has one loses it.

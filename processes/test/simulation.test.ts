@@ -13,16 +13,17 @@ const one = process.env.SEED;
 const KNOWN = [31, 117];
 
 test.each([
-  ['without failovers', false],
-  ['with failovers', true],
-])('nothing is lost and nobody waits for ever, %s', { timeout: 3_600_000 }, async (_, failovers) => {
+  ['without failovers', {}],
+  ['with failovers', { failovers: true }],
+  ['with connections that die silently', { silent: true }],
+])('nothing is lost and nobody waits for ever, %s', { timeout: 3_600_000 }, async (_, how) => {
   const happened = new Map<string, number>();
   let grants = 0;
   const all = [...Array.from({ length: seeds }, (_, i) => i + 1), ...KNOWN];
   for (const seed of one === undefined ? all : [Number(one)]) {
     const lines: string[] = [];
     const log = one === undefined ? {} : { log: (line: string) => lines.push(line) };
-    const result = await simulate({ seed, failovers, ...log });
+    const result = await simulate({ seed, ...how, ...log });
     if (one !== undefined) console.log(lines.join('\n'));
     expect(result.fault, `seed ${seed}, step ${result.steps}`).toBeUndefined();
     grants += result.grants;
@@ -33,4 +34,7 @@ test.each([
   // All that the worlds have to try has happened.
   for (const kind of ['cut commands', 'cut messages', 'lose a message', 'kill', 'pause', 'rejected: TimeoutError'])
     expect(happened.get(kind) ?? 0, kind).toBeGreaterThan(0);
+  if ('silent' in how)
+    for (const kind of ['commands die silently', 'messages die silently'])
+      expect(happened.get(kind) ?? 0, kind).toBeGreaterThan(0);
 });
