@@ -5,7 +5,7 @@ import { Cluster as Cluster5, Redis as Redis5 } from 'ioredis-5';
 import { Redis as RedisV } from 'iovalkey';
 import { createClient, createCluster } from 'redis';
 import { createClient as createClient5, createCluster as createCluster5 } from 'redis-5';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { startCluster, startServer } from '../servers/servers.js';
 import { slotOf } from '../src/drivers/connections.js';
 import { Space } from '../src/space.js';
@@ -73,6 +73,37 @@ async function givesUp(client: unknown, disturb: () => Promise<() => Promise<voi
   const other = await space.mutex('other');
   expect(await other.runExclusive(() => 'runs')).toBe('runs');
 }
+
+/** Classes whose default strategy waits longer and longer. */
+const STANDARD = { 'ioredis 6': Redis6, 'ioredis 5': Redis5, iovalkey: RedisV } as unknown as Record<
+  string,
+  typeof Redis6
+>;
+
+onEachServer((binary) => {
+  test.each(Object.entries(STANDARD))(
+    '%s: nobody has chosen the default strategy, so it is not asked',
+    async (_, Class) => {
+      const { defaultOptions } = Class as unknown as { defaultOptions: { retryStrategy(times: number): number } };
+      const asked = vi.spyOn(defaultOptions, 'retryStrategy');
+      onTestFinished(() => asked.mockRestore());
+      const server = await startServer({ server: binary });
+      onTestFinished(() => server.kill());
+      const space = await Space.connect(quiet(new Class(server.port, HOST, { lazyConnect: true })));
+      onTestFinished(() => space.close());
+      const mutex = await space.mutex('m');
+      const refused = new Promise<void>((heard) => {
+        space.on('trouble', ({ message }) => message.includes('ECONNREFUSED') && heard());
+      });
+      await server.kill();
+      await refused;
+      const again = await startServer({ server: binary, port: server.port });
+      onTestFinished(() => again.kill());
+      await mutex.runExclusive(() => {});
+      expect(asked).not.toHaveBeenCalled();
+    },
+  );
+}, 'first');
 
 onEachServer((binary) => {
   test.each(Object.keys(GIVING_UP))('%s: a strategy that gives up', async (name) => {

@@ -101,9 +101,10 @@ function ofServer(client: Single): Library {
   };
   const { retryStrategy, connectTimeout, sentinels } = client.options;
   // The default strategy of ioredis waits longer and longer, up to 5 seconds. If a client has the default strategy, the
-  // user has not chosen it, so the driver uses its own.
-  const standard = (client.constructor as { defaultOptions?: { retryStrategy?: unknown } }).defaultOptions;
-  const isOwn = retryStrategy !== standard?.retryStrategy;
+  // user has not chosen it, so the driver uses its own. A client without the option shows what the default is: the
+  // property `constructor` does not lead to the class, but to EventEmitter. The client is never connected.
+  const standard = client.duplicate({ ...OPTIONS, retryStrategy: undefined }).options;
+  const isOwn = retryStrategy !== standard.retryStrategy;
   return {
     cluster: false,
     locate: async () => () => place,
