@@ -1,8 +1,11 @@
 /**
  * Compiles core/ to four modules, build/core.wasm, algorithms.wasm, channel.wasm and sync.wasm, and embeds each in a
  * file of src/. So the library needs no loader, bundler plugin or fetch. A bundled program contains only the modules of
- * the entries that it imports. The build fails if a module has static data: every thread that makes an instance of the
- * module would write these data over the memory that other threads use.
+ * the entries that it imports.
+ *
+ * The compiler's own command inlines too much, and knows neither a fence nor a global that two modules share. So this
+ * script lets it compile without optimising, and optimises by Binaryen. The build fails if a module has static data:
+ * every thread that makes an instance of the module would write these data over the memory that other threads use.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';

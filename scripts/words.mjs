@@ -1,6 +1,7 @@
 /**
  * Reads every constant of core/answers.ts and of each words.ts of core/. Other scripts take the numbers of the core
- * from here, so no file repeats one of these numbers. It also draws the map of the words of an object
+ * from here, so no file repeats one of these numbers. (The compiler of the core leaves no constant in a module, and no
+ * tool knows that two words are of one object.) It also draws the map of the words of an object
  * (docs/internals/words-of-objects.md). It throws
  *
  *   - if two words of one class of objects overlap, unless the comment of one says `in the place of` the other;

@@ -1,7 +1,6 @@
-/** Checks which parts of the library the bundle of a program carries, and prints its size. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+/** Checks which parts of the library the bundle of a program carries. */
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { describe, expect, inject, it } from 'vitest';
 import { bundlers, esbuildFor, type Target } from '../support/bundle.js';
 import { algorithmsBytes, coreBytes } from '../support/bytes.js';
@@ -44,14 +43,6 @@ function classesIn(code: string): string[] {
     .map(([name]) => name);
 }
 
-function sizes(bytes: string | Uint8Array): { bytes: number; gzip: number; brotli: number } {
-  return {
-    bytes: Buffer.byteLength(bytes),
-    gzip: gzipSync(bytes, { level: 9 }).length,
-    brotli: brotliCompressSync(bytes).length,
-  };
-}
-
 describe.each(Object.keys(bundlers))('a bundle by %s', (bundler) => {
   it('of the semaphore holds no algorithms and no other class', async () => {
     const code = await bundle(bundler, 'semaphore', "import { Semaphore } from 'taketurns'; console.log(Semaphore);");
@@ -86,32 +77,25 @@ describe.each(Object.keys(bundlers))('a bundle by %s', (bundler) => {
 });
 
 const TARGETS: readonly Target[] = ['web', 'node'];
-const PROGRAMS = {
-  'Semaphore of taketurns': "import { Semaphore as all } from 'taketurns';",
-  'Mutex of taketurns': "import { Mutex as all } from 'taketurns';",
-  taketurns: "import * as all from 'taketurns';",
-  'taketurns/algorithms': "import * as all from 'taketurns/algorithms';",
-  'taketurns/channel': "import * as all from 'taketurns/channel';",
-  'taketurns/keyed': "import * as all from 'taketurns/keyed';",
-  'taketurns/metrics': "import * as all from 'taketurns/metrics';",
-  'taketurns/p0514': "import * as all from 'taketurns/p0514';",
-  'taketurns/report': "import * as all from 'taketurns/report';",
-  'taketurns/sync': "import * as all from 'taketurns/sync';",
-};
+const PROGRAMS = [
+  "import { Semaphore as all } from 'taketurns';",
+  "import { Mutex as all } from 'taketurns';",
+  "import * as all from 'taketurns';",
+  "import * as all from 'taketurns/algorithms';",
+  "import * as all from 'taketurns/channel';",
+  "import * as all from 'taketurns/keyed';",
+  "import * as all from 'taketurns/metrics';",
+  "import * as all from 'taketurns/p0514';",
+  "import * as all from 'taketurns/report';",
+  "import * as all from 'taketurns/sync';",
+];
 
-describe('sizes', () => {
-  it.each(TARGETS)('by esbuild for %s: only a bundle for Node carries the keeper', async (target) => {
-    const all: Record<string, ReturnType<typeof sizes>> = {
-      'core.wasm': sizes(readFileSync(new URL('../../build/core.wasm', import.meta.url))),
-    };
-    for (const [i, [name, program]] of Object.entries(PROGRAMS).entries()) {
-      const entry = written(`whole${i}`, `${program} globalThis.all = all;`);
-      const code = await esbuildFor(target, folder, entry, join(folder, 'out', target, `whole${i}`));
-      all[name] = sizes(code);
-      expect(holds(code, 'kHandle')).toBe(target === 'node');
-    }
-    console.table(all);
-  });
+it.each(TARGETS)('only a bundle for Node carries the keeper: %s', async (target) => {
+  for (const [i, program] of PROGRAMS.entries()) {
+    const entry = written(`whole${i}`, `${program} globalThis.all = all;`);
+    const code = await esbuildFor(target, folder, entry, join(folder, 'out', target, `whole${i}`));
+    expect(holds(code, 'kHandle')).toBe(target === 'node');
+  }
 });
 
 it.each([
@@ -123,5 +107,4 @@ it.each([
   // Atomics.waitAsync is a timer that no test can fake (src/real-clock.ts), and is used in no other way.
   for (const part of ['WebAssembly', 'Atomics.wait(', 'Atomics.load', 'Worker'])
     expect(holds(bundled, part)).toBe(false);
-  console.log(`taketurns/tasks, ${name}:`, sizes(bundled));
 });

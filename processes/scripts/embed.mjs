@@ -97,16 +97,10 @@ const thread = await rolldown({
   platform: 'node',
   resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
 });
-const { output } = await thread.generate({ format: 'esm', minify: true, codeSplitting: false, comments: false });
+// The text of a worker is no module.
+const { output } = await thread.generate({ format: 'cjs', minify: true, codeSplitting: false, comments: false });
 await thread.close();
-// The text of a worker is no module. So it takes what it needs from `require`, by the names that the bundle has given.
-const code = output[0].code
-  .replace(
-    /import\{([^}]*)\}from"([^"]+)";/g,
-    (_, names, from) => `const{${names.replaceAll(' as ', ':')}}=require("${from}");`,
-  )
-  .replace(/export\{\};\s*$/, '');
-if (/\b(import|export)\b/.test(code)) throw new Error('the program of a thread must not import or export anything');
+const code = output[0].code.trim();
 writeFileSync(
   new URL('../src/local/thread-source.ts', import.meta.url),
   `// Written by scripts/embed.mjs from broker-thread.ts.\nexport const THREAD =\n  ${JSON.stringify(code)};\n`,

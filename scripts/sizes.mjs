@@ -1,0 +1,66 @@
+/**
+ * Prints the sizes of what a user gets, in bytes, beside those of the last release: the tarball, the WebAssembly, and
+ * bundles by esbuild, minified and compressed by Brotli. Nothing fails if a size grows. esbuild and npm measure one
+ * package each; no tool compares them with a release.
+ *
+ *     npm run sizes              beside docs/internals/sizes.json
+ *     npm run sizes -- --keep    for a release: writes the sizes into this file
+ *     npm run sizes -- --of ..   of another clone, which is built; it may be an older one
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { brotliCompressSync } from 'node:zlib';
+
+const KEPT = 'docs/internals/sizes.json';
+const { build } = createRequire(new URL('../package-tests/package.json', import.meta.url))('esbuild');
+const { values } = parseArgs({ options: { keep: { type: 'boolean' }, of: { type: 'string' } } });
+process.chdir(values.of ?? fileURLToPath(new URL('..', import.meta.url)));
+
+const { version, exports } = JSON.parse(readFileSync('package.json', 'utf8'));
+const PROGRAMS = {};
+for (const entry of Object.keys(exports)) {
+  if (entry === './package.json') continue;
+  const name = entry.replace('.', 'taketurns');
+  PROGRAMS[name] = `export * from '${name}'; import '${name}';`;
+  if (/^\.(\/tasks)?$/.test(entry)) PROGRAMS[`${name}, only Semaphore`] = `export { Semaphore } from '${name}';`;
+}
+
+/** The bytes of a program for this target, after Brotli. */
+async function bundled(platform, contents) {
+  const stdin = { contents, resolveDir: process.cwd() };
+  const options = { bundle: true, minify: true, format: 'esm', write: false, logLevel: 'error' };
+  const { outputFiles } = await build({ ...options, platform, stdin });
+  return brotliCompressSync(outputFiles[0].contents).length;
+}
+
+/** The bytes of the tarball of a package. */
+function packed(...workspace) {
+  const args = ['pack', '--dry-run', '--json', '--ignore-scripts', ...workspace];
+  const { stdout } = spawnSync('npm', args, { encoding: 'utf8', shell: process.platform === 'win32' });
+  return JSON.parse(stdout)[0].size;
+}
+
+const sizes = { 'tarball of taketurns': packed() };
+if (existsSync('processes')) sizes['tarball of taketurns-processes'] = packed('-w', 'taketurns-processes');
+for (const name of ['core', 'algorithms', 'sync', 'channel'])
+  if (existsSync(`build/${name}.wasm`)) sizes[`${name}.wasm`] = readFileSync(`build/${name}.wasm`).length;
+for (const [name, program] of Object.entries(PROGRAMS)) {
+  sizes[`${name}, for browsers`] = await bundled('browser', program);
+  sizes[`${name}, for Node`] = await bundled('node', program);
+}
+
+process.chdir(fileURLToPath(new URL('..', import.meta.url)));
+const last = JSON.parse(readFileSync(KEPT, 'utf8'));
+console.table(
+  Object.fromEntries(
+    Object.entries(sizes).map(([name, now]) => {
+      const before = last.sizes[name];
+      const change = before === undefined ? '' : `${((now / before - 1) * 100).toFixed(1)} %`;
+      return [name, { [`${last.version}`]: before, now, change }];
+    }),
+  ),
+);
+if (values.keep) writeFileSync(KEPT, `${JSON.stringify({ version, sizes }, undefined, 2)}\n`);
