@@ -88,18 +88,25 @@ const core = [
 
 const src = [
   only(
+    'src-common',
+    'src/common is the floor of all three worlds, tasks, threads and processes. It knows none of them.',
+    '^src/common/',
+    '^(src|dist)/',
+    [],
+  ),
+  only(
     'src-host',
     'src/host is what differs between Node and browsers. All else builds on it.',
     '^src/host/',
     '^(src|dist)/',
-    ['^dist/host/', '^src/border/', '^src/(anchored|real-clock)[.]ts$'],
+    ['^dist/host/', '^src/border/', '^src/common/', '^src/anchored[.]ts$'],
   ),
   only(
     'src-runtime',
     'src/runtime is what each thread has of the library, whichever object it uses.',
     '^src/runtime/',
     '^(src|dist)/',
-    ['^(src|dist)/(host|border)/', '^src/(anchored|errors|real-clock)[.]ts$'],
+    ['^(src|dist)/(host|border)/', '^src/((anchored|errors)[.]ts$|common/)'],
   ),
   only('src-border', 'What the build knows of the core, for all of src.', '^src/border/', '^(src|dist)/', []),
   forbid(
@@ -149,7 +156,7 @@ const src = [
     'taketurns/tasks is for engines without WebAssembly and shared memory: it shares only the errors, `limit`, the order of keys, the true clock, what the console shows, and types.',
     '^src/tasks/',
     '^(src|dist)/',
-    ['^src/(common-errors|keys|limiting|options|real-clock|shown)[.]ts$'],
+    ['^src/common/'],
   ),
   forbid(
     'src-tasks-types',
@@ -198,7 +205,7 @@ const processes = [
     'A driver speaks with a server by a client library. It knows nothing of sessions and locks.',
     '^processes/src/drivers/',
     '^processes/',
-    ['^processes/src/(answer-times|clock|ticks|errors|common-errors|real-clock)[.]ts$'],
+    ['^processes/src/(answer-times|clock|ticks|errors|common/[^/]+)[.]ts$'],
   ),
   only(
     'processes-wire',

@@ -4,8 +4,9 @@
  */
 import { host } from '#host';
 import { REAPED, STILL_AWAKE } from './border/numbers.js';
+import { inspected, shown } from './common/shown.js';
+import { dispose } from './common/symbols.js';
 import { badType, checkInteger, checkType, DisposedError } from './errors.js';
-import { dispose } from './held-permits.js';
 import {
   type ArenaHandle,
   type ArenaOptions,
@@ -20,7 +21,6 @@ import {
 import { setTimeout } from './runtime/clock.js';
 import { afterInterrupt } from './runtime/interrupts.js';
 import { isMembership, type Membership } from './runtime/membership.js';
-import { inspected, shown } from './shown.js';
 import { type ArenaStats, arenaStats } from './stats.js';
 
 export type { ArenaHandle, ArenaOptions, SharedMemory } from './own-arenas.js';

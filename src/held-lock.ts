@@ -1,7 +1,9 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** A HeldLock is a guard of a lock: it gives the lock back once. */
-import { asyncDispose, dispose, giveBack } from './held-permits.js';
-import { inspected, shown } from './shown.js';
+
+import { inspected, shown } from './common/shown.js';
+import { asyncDispose, dispose } from './common/symbols.js';
+import { giveBack } from './held-permits.js';
 
 /** @internal The lock that a guard gives back. */
 export interface Lockable {

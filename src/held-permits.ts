@@ -1,7 +1,9 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** HeldPermits is a guard of permits: it gives them back once. */
+
+import { inspected, shown } from './common/shown.js';
+import { asyncDispose, dispose } from './common/symbols.js';
 import { checkInteger } from './errors.js';
-import { inspected, shown } from './shown.js';
 
 /** @internal A key of a keyed lock may be held for another copy of the library, so all copies have one symbol. */
 export const giveBack: unique symbol = Symbol.for('taketurns:giveBack');
@@ -11,10 +13,6 @@ export interface Releasable {
   /** Gives back permits that a guard holds; see owner-deaths.ts. */
   [giveBack](permits: number): void;
 }
-
-// Node 20 before 20.5.1 has no Symbol.dispose. The helpers of TypeScript and its polyfills all use this name.
-export const dispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose');
-export const asyncDispose: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
 
 /**
  * The result of a call that takes something and returns no guard. TypeScript refuses `using p = semaphore.acquire()`.

@@ -17,10 +17,10 @@ import {
   KIND_MUTEX,
   REFUSED,
 } from './border/numbers.js';
+import { limited } from './common/limiting.js';
 import { CancelledError, mayNotBlock, noRoom } from './errors.js';
 import { type HeldLock, LockGuard } from './held-lock.js';
 import { giveBack, NO_LOCK, told } from './held-permits.js';
-import { limited } from './limiting.js';
 import { type Blocking, full, NESTED, notOwner, ofItself, refuse, wanted } from './mutex-errors.js';
 import { type MutexOptions, properties } from './mutex-options.js';
 import { cancelling, headOf, type Leaving, waitInQueue } from './mutex-queue.js';

@@ -1,66 +1,15 @@
 /**
- * This file defines and checks the options of callers: how long a request may take, how a waiter waits, and the
- * properties of a new object.
+ * This file defines and checks the options of callers: how a waiter waits, and the properties of a new object. How long
+ * a request may take is common/waits.ts.
  */
 
 import type { Kind } from './border/kinds.js';
 import { LIMIT } from './border/numbers.js';
-import { checkChoice, checkInteger, checkOptions, checkType, checkWait } from './errors.js';
-import { reasonOf } from './runtime/cancellation.js';
+import { checkChoice, checkInteger, checkOptions, checkType } from './errors.js';
 import { MOST_POLLS } from './runtime/numbers.js';
 
-/**
- * The part of an `AbortSignal` that this library needs. The library has this type because the types of some programs
- * have no `AbortSignal`. Every `AbortSignal` is a `Signal`.
- */
-export interface Signal {
-  /** Whether it has been aborted. */
-  readonly aborted: boolean;
-  /** The reason for which it has been aborted. */
-  readonly reason: unknown;
-  /** Registers a function that is called when it is aborted. Never blocks, throws nothing. */
-  addEventListener(event: 'abort', listener: () => void): void;
-  /** Removes a function that has been registered. Never blocks, throws nothing. */
-  removeEventListener(event: 'abort', listener: () => void): void;
-}
-
-/**
- * How long a request may take.
- *
- * Here as in all options, an option with an unknown name is a `TypeError`, which says what is allowed. An undefined
- * option is absent. Inherited options count, such as those of `Object.create(defaults)`.
- */
-export interface WaitOptions {
-  /**
-   * Milliseconds, 0 to 2,147,483,647, or `Infinity` (the default), with fractions. The time is never cut short. With 0
-   * the request succeeds at once or not at all. When the time has passed, the request is cancelled with a
-   * `TimeoutError`.
-   */
-  readonly timeout?: number;
-  /**
-   * A signal that cancels the request with its reason when it is aborted. If the signal is aborted already, the request
-   * never queues. The signals of a thread cannot fire while the thread blocks. So `acquire`, `lock` and `hold` look at
-   * the signal once, before they begin. The signal needs `aborted`, `addEventListener` and `removeEventListener`. If it
-   * has no `reason`, the request is cancelled with an `AbortError`.
-   */
-  readonly signal?: Signal;
-}
-
-/**
- * @internal
- * Checks the options of a request, and returns its time-out. Throws the reason of a signal that is aborted already.
- */
-export function checkWaitOptions(what: string, options: WaitOptions, names?: readonly string[]): number {
-  const timeout = checkWait(what, options, names);
-  const { signal } = options;
-  if (signal?.aborted) throw reasonOf(signal);
-  return timeout;
-}
-
-/** @internal Whether the first argument of a request is its options. A number of permits may stand there instead. */
-export function isOptions(permits: number | WaitOptions, options: WaitOptions | undefined): permits is WaitOptions {
-  return typeof permits === 'object' && permits !== null && options === undefined;
-}
+export type { Signal } from './common/signals.js';
+export * from './common/waits.js';
 
 /** How a thread waits for its turn. */
 export type Policy = 'spin' | 'yield' | 'park' | 'spin-then-park';

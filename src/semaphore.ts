@@ -17,9 +17,9 @@ import {
   REFUSED,
   TIMED_OUT,
 } from './border/numbers.js';
+import { limited } from './common/limiting.js';
 import { CancelledError, noRoom } from './errors.js';
 import { giveBack, type HeldPermits, NO_PERMITS, PermitsGuard, told } from './held-permits.js';
-import { limited } from './limiting.js';
 import { checkWaitOptions, isOptions, type WaitOptions } from './options.js';
 import { tellOwnerDied } from './owner-deaths.js';
 import { type Definition, find, type Handle, make, open, openKnown, type Reference } from './reference.js';

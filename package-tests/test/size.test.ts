@@ -104,7 +104,7 @@ it.each([
 ])('%s of taketurns/tasks carry nothing of threads', async (name, program) => {
   const entry = written(`tasks ${name}`.replaceAll(' ', '-'), `${program} globalThis.all = all;`);
   const bundled = await esbuildFor('web', folder, entry, join(folder, 'out/tasks', name.replaceAll(' ', '-')));
-  // Atomics.waitAsync is a timer that no test can fake (src/real-clock.ts), and is used in no other way.
+  // Atomics.waitAsync is a timer that no test can fake (src/common/real-clock.ts), and is used in no other way.
   for (const part of ['WebAssembly', 'Atomics.wait(', 'Atomics.load', 'Worker'])
     expect(holds(bundled, part)).toBe(false);
 });

@@ -1,5 +1,5 @@
 /**
- * Writes the files of src/ that are not in git: common-errors.ts, limiting.ts, real-clock.ts and shown.ts, copies of
+ * Writes the files of src/ that are not in git: common/, copies of
  * files of `taketurns`; turn.lua, the parts of the script joined (turn/turn.lua is the frame); turn-source.ts, the
  * script without its comments and with short names, and its SHA-1; and local/thread-source.ts, the program of a
  * broker's thread in one text.
@@ -9,16 +9,19 @@
  * one letter, which are operations. What Lua and Redis give is left.
  */
 import { createHash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import luaparse from 'luaparse';
 import { rolldown } from 'rolldown';
 
-for (const name of ['common-errors.ts', 'limiting.ts', 'real-clock.ts', 'shown.ts']) {
-  const common = readFileSync(new URL(`../../src/${name}`, import.meta.url), 'utf8');
+const COMMON = new URL('../../src/common/', import.meta.url);
+const copies = new URL('../src/common/', import.meta.url);
+mkdirSync(copies, { recursive: true });
+for (const name of ['errors.ts', 'limiting.ts', 'real-clock.ts', 'shown.ts', 'signals.ts', 'symbols.ts']) {
+  const common = readFileSync(new URL(name, COMMON), 'utf8');
   writeFileSync(
-    new URL(`../src/${name}`, import.meta.url),
-    `// Copied by scripts/embed.mjs from src/${name} of taketurns.\n${common}`,
+    new URL(name, copies),
+    `// Copied by scripts/embed.mjs from src/common/${name} of taketurns.\n${common}`,
   );
 }
 

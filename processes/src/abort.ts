@@ -1,56 +1,17 @@
 /**
  * Two kinds of signals. A caller gives a signal to cancel its requests (`whenAborted`). A guard has a signal that is
  * aborted when the lease is lost, and that looks at the clock whenever somebody reads it (`lookingAtTheClock`).
- *
- * A caller's signal gets one listener for all requests that it cancels, because Node warns if a signal has more than
- * ten listeners.
  */
-import { microtask } from './ticks.js';
-
-/** The one listener of a signal, and the functions that it calls. */
-interface Abortion {
-  readonly cancels: Set<() => void>;
-  readonly listener: () => void;
-}
-
-const abortions = new WeakMap<AbortSignal, Abortion>();
+import { whenAborted as listen } from './common/signals.js';
 
 /**
- * Calls `cancel` when the signal is aborted. Returns a function that stops listening. Throws the error of the signal if
- * it takes no listener.
+ * Calls `cancel` when the signal is aborted. A guard's signal may be aborted while it takes a listener: then calls
+ * `cancel` at once. Returns a function that stops this. Throws the error of the signal if it takes no listener.
  */
 export function whenAborted(signal: AbortSignal, cancel: () => void): () => void {
-  let abortion = abortions.get(signal);
-  if (abortion === undefined) {
-    const cancels = new Set<() => void>();
-    const listener = (): void => {
-      for (const each of cancels) each();
-    };
-    abortion = { cancels, listener };
-    abortions.set(signal, abortion);
-  }
-  const { cancels, listener } = abortion;
-  // Each call has a function of its own, so that a caller may pass the same `cancel` twice.
-  const own = (): void => cancel();
-  cancels.add(own);
-  // A guard's signal may be aborted while it takes a listener, so `cancels` must have the function before that. If the
-  // signal has this listener already, it is not added again.
-  try {
-    signal.addEventListener('abort', listener);
-  } catch (error) {
-    cancels.delete(own);
-    throw error;
-  }
-  return () => {
-    if (!cancels.delete(own) || cancels.size > 0) return;
-    // The code of the signal belongs to the user, so it runs in a microtask: here a reply may be read, and it may grant
-    // other requests.
-    microtask(() => {
-      if (cancels.size > 0 || abortions.get(signal) !== abortion) return;
-      abortions.delete(signal);
-      signal.removeEventListener('abort', listener);
-    });
-  };
+  const unlisten = listen(signal, cancel);
+  if (signal.aborted) cancel();
+  return unlisten;
 }
 
 /**

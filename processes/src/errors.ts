@@ -1,7 +1,7 @@
 /** The errors of this package, and the checks of arguments. */
-import { bad, badType, knowEverywhere } from './common-errors.js';
+import { bad, badType, knowEverywhere } from './common/errors.js';
 
-export * from './common-errors.js';
+export * from './common/errors.js';
 
 /**
  * What the guard held is lost. The process could not reach the server for 0.85 of the lease, or the server has taken the

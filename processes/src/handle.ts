@@ -10,12 +10,13 @@
  *                                                   +--> fails: the permits go back, and the promise rejects
  */
 import { acquire, type WaitOptions } from './acquire.js';
+import { inspected, shown } from './common/shown.js';
+import { asyncDispose } from './common/symbols.js';
 import { bad, checkInteger, checkType, DisposedError, TimeoutError } from './errors.js';
-import { asyncDispose, type GuardClass, type Held } from './hold.js';
+import type { GuardClass, Held } from './hold.js';
 import { disposed, type SharedObject } from './object.js';
 import type { Durability } from './options.js';
 import type { Session } from './session.js';
-import { inspected, shown } from './shown.js';
 import * as wire from './wire.js';
 
 /** A waiter or a holder, as `inspect` tells it. */

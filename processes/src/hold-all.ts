@@ -6,22 +6,15 @@
  */
 import { lookingAtTheClock, whenAborted } from './abort.js';
 import { aborted, checkWait, isTimeoutOf, type WaitOptions } from './acquire.js';
+import { inspected, shown } from './common/shown.js';
+import { asyncDispose, dispose } from './common/symbols.js';
 import { badType, checkInteger, TimeoutError } from './errors.js';
 import type { Handle } from './handle.js';
-import {
-  asyncDispose,
-  dispose,
-  type Held,
-  type HeldLock,
-  type HeldPermits,
-  type HeldRead,
-  type HeldWrite,
-} from './hold.js';
+import type { Held, HeldLock, HeldPermits, HeldRead, HeldWrite } from './hold.js';
 import { Mutex } from './mutex.js';
 import { MOST_PERMITS } from './object.js';
 import { RwLock } from './rw-lock.js';
 import { Semaphore } from './semaphore.js';
-import { inspected, shown } from './shown.js';
 import type { Surroundings } from './surroundings.js';
 
 /**

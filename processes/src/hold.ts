@@ -9,10 +9,12 @@
  * Every look at a guard first calls `Keeper.look`, which asks the clock. So a guard never says that it holds after the
  * lease is over, even if the process stood still and no timer has run.
  */
+
 import { lookingAtTheClock } from './abort.js';
+import { inspected, shown } from './common/shown.js';
+import { asyncDispose, dispose } from './common/symbols.js';
 import { bad, LeaseLostError } from './errors.js';
 import type { Request } from './request.js';
-import { inspected, shown } from './shown.js';
 import { tokenOf, writeProof } from './wire.js';
 
 /** What a guard needs of `Grants`. */
@@ -33,10 +35,6 @@ export type GuardClass<G extends Held = Held> = new (
   pass: number,
   deaths: number,
 ) => G;
-
-// Node 20 before 20.5.1 has no `Symbol.dispose`. The helpers of TypeScript and all polyfills take `Symbol.for` instead.
-export const dispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose');
-export const asyncDispose: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
 
 /**
  * A guard: the object by which a caller holds permits or a lock, and gives them back. At the end of a `using` scope the

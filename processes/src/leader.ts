@@ -11,10 +11,11 @@
 import { whenAborted } from './abort.js';
 import { aborted, checkWait, type WaitOptions } from './acquire.js';
 import type { Clock, Timer } from './clock.js';
+import { inspected, shown } from './common/shown.js';
+import { asyncDispose } from './common/symbols.js';
 import { DisposedError, TimeoutError } from './errors.js';
-import { asyncDispose, type HeldLock } from './hold.js';
+import type { HeldLock } from './hold.js';
 import type { Mutex } from './mutex.js';
-import { inspected, shown } from './shown.js';
 
 /** The leader, as the server knows of it. */
 export interface LeaderState {

@@ -3,10 +3,10 @@
  * other processes are overtaken, but each at most `bypass` times.
  */
 import type { WaitOptions } from './acquire.js';
+import { limited } from './common/limiting.js';
 import { checkType } from './errors.js';
 import { ask, askAtOnce, during, Handle } from './handle.js';
 import { HeldLock } from './hold.js';
-import { limited } from './limiting.js';
 
 /**
  * A mutex that all processes of a space share. No waiter is overtaken more than `bypass` times. `Space.mutex` opens it.

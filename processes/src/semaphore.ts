@@ -1,9 +1,9 @@
 /** A counting semaphore of a space: first come, first served, by the order in which requests reach the server. */
 import type { WaitOptions } from './acquire.js';
+import { limited } from './common/limiting.js';
 import { checkInteger, checkType } from './errors.js';
 import { ask, askAtOnce, during, Handle } from './handle.js';
 import { HeldPermits } from './hold.js';
-import { limited } from './limiting.js';
 import { disposed, MOST_PERMITS } from './object.js';
 import * as wire from './wire.js';
 

@@ -9,12 +9,13 @@
  */
 import type { WaitOptions } from './acquire.js';
 import { AnswerTimes } from './answer-times.js';
+import { inspected, shown } from './common/shown.js';
+import { asyncDispose } from './common/symbols.js';
 import type { Driver, Script } from './drivers/driver.js';
 import { SILENT } from './drivers/link.js';
 import { checkBoolean, checkName, checkOptions, DisposedError, SpaceError } from './errors.js';
 import { Listeners, type SpaceEvents } from './events.js';
 import { fnv1a } from './hash.js';
-import { asyncDispose } from './hold.js';
 import { type HeldAll, type HeldOf, type Holdable, holdAll } from './hold-all.js';
 import { Leader } from './leader.js';
 import { driverFor, localDriverFor } from './load.js';
@@ -25,7 +26,6 @@ import { RwLock } from './rw-lock.js';
 import { Semaphore } from './semaphore.js';
 import { refusal } from './server-error.js';
 import { Session } from './session.js';
-import { inspected, shown } from './shown.js';
 import { startHeartbeat } from './start-heartbeat.js';
 import type { Surroundings } from './surroundings.js';
 import * as wire from './wire.js';

@@ -12,7 +12,7 @@ import {
   P_UNTOLD,
   REFUSED,
 } from '../border/numbers.js';
-import { bad, checkInteger, described } from '../errors.js';
+import { bad, ClosedError, checkInteger, described } from '../errors.js';
 import { checkWaitOptions, type WaitOptions } from '../options.js';
 import { type Definition, find, make, open, Reference } from '../reference.js';
 import { countdown } from '../runtime/parking.js';
@@ -22,7 +22,6 @@ import { close, detach, disposedError, forget, isOver, named, reference, SharedO
 import { conditionStats } from '../stats.js';
 import { type Done, ENDED, type Work, workOf } from './case.js';
 import { type ChannelHandle, type ChannelOptions, type ChannelStats, KIND, properties } from './channel-options.js';
-import { ClosedError } from './closed-error.js';
 import { type Codec, checkCodec, hashOf, otherCodec, roomIn, type Wire, wireOf } from './codec.js';
 import { bytes } from './codecs.js';
 import { type Endpoint, isPlace } from './endpoint.js';

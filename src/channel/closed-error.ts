@@ -1,18 +1,6 @@
-import { knowEverywhere } from '../errors.js';
+/** The error of a request at an end that is closed, and how a loop knows that the error is of its own end. */
+import { ClosedError } from '../errors.js';
 import { common } from '../runtime/common.js';
-
-/** The channel is closed: nothing more can be sent, or every message has been received. */
-export class ClosedError extends Error {
-  /** `ClosedError`. */
-  override readonly name = 'ClosedError';
-
-  /** @internal */
-  constructor(message = 'the channel is closed') {
-    super(message);
-  }
-}
-
-knowEverywhere(ClosedError);
 
 /** The end of a channel or a watch at which an error was made, by whichever copy of the library. */
 const madeAt = common('closedAt', () => new WeakMap<object, object>());

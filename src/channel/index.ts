@@ -5,11 +5,10 @@
  * @module
  */
 
-export { SelfDeadlockError } from '../errors.js';
+export { ClosedError, SelfDeadlockError } from '../errors.js';
 export type { Case } from './case.js';
 export { type Batches, Channel, type Received } from './channel.js';
 export type { ChannelHandle, ChannelOptions, ChannelStats, EndStats } from './channel-options.js';
-export { ClosedError } from './closed-error.js';
 export type { Codec, From, Into } from './codec.js';
 export { bytes, number, numbers } from './codecs.js';
 export { Message, Place } from './place.js';

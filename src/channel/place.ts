@@ -1,8 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** Zero copy: a thread writes and reads messages where they lie. */
 import { HOLE, PLACE_HEAD } from '../border/numbers.js';
+import { dispose } from '../common/symbols.js';
 import { checkInteger } from '../errors.js';
-import { dispose } from '../held-permits.js';
 import type { Endpoints } from './endpoints.js';
 
 /**

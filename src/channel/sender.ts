@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** A guard that counts as one of the senders of a channel that closes itself. */
 import { P_SENDERS } from '../border/numbers.js';
-import { dispose } from '../held-permits.js';
+import { dispose } from '../common/symbols.js';
 import type { Endpoints } from './endpoints.js';
 
 /**

@@ -13,7 +13,7 @@ import {
   PLACES,
   REFUSED,
 } from '../border/numbers.js';
-import { checkInteger, described, SelfDeadlockError } from '../errors.js';
+import { ClosedError, checkInteger, described, SelfDeadlockError } from '../errors.js';
 import { checkWaitOptions, type WaitOptions } from '../options.js';
 import { type Definition, find, make, open, Reference } from '../reference.js';
 import { countdown } from '../runtime/parking.js';
@@ -22,7 +22,7 @@ import { checkWaitAsync } from '../runtime/wait-async.js';
 import { close, detach, disposedError, forget, isOver, named, reference, SharedObject } from '../shared-object.js';
 import { conditionStats } from '../stats.js';
 import { changeOf, type Done, ENDED, type Work } from './case.js';
-import { ClosedError, isClosedAt } from './closed-error.js';
+import { isClosedAt } from './closed-error.js';
 import { type Codec, checkCodec, hashOf, otherCodec, roomIn, type Wire, wireOf } from './codec.js';
 import { bytes } from './codecs.js';
 import type { Endpoint } from './endpoint.js';

@@ -6,7 +6,7 @@ import * as timers from 'node:timers';
 import { getEnvironmentData, isMainThread, setEnvironmentData, threadId, type Worker } from 'node:worker_threads';
 import { anchored } from '../anchored.js';
 import { STILL_AWAKE, T_DOORBELL, T_HOST, THREAD_SIZE } from '../border/numbers.js';
-import { isFake, realNow, realTimers } from '../real-clock.js';
+import { isFake, realNow, realTimers } from '../common/real-clock.js';
 import type { Host, Mortal, Registry } from './host.js';
 import * as keeper from './keeper.js';
 import { BY_IMPORT, BY_MESSAGE } from './to-share.js';

@@ -1,5 +1,5 @@
 /** What surrounds the library if it was loaded as for a browser. */
-import { isFake, realNow, realTimers } from '../real-clock.js';
+import { isFake, realNow, realTimers } from '../common/real-clock.js';
 
 interface Modules {
   readonly timers: typeof import('node:timers');

@@ -7,8 +7,8 @@
  */
 import type { Core } from '../border/core.js';
 import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, GOES, O_UNREPORTED_DEATHS, UNNAMED } from '../border/numbers.js';
+import type { Key } from '../common/keys.js';
 import { giveBack } from '../held-permits.js';
-import type { Key } from '../keys.js';
 import { Reference } from '../reference.js';
 import type { Membership } from '../runtime/membership.js';
 import { closed } from '../runtime/promises.js';

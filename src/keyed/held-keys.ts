@@ -1,8 +1,9 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** HeldKeys is a guard of several keys: it gives them back once. */
+
+import type { Key } from '../common/keys.js';
 import { HeldLock } from '../held-lock.js';
 import { giveBack } from '../held-permits.js';
-import type { Key } from '../keys.js';
 import type { Entry } from './entry.js';
 
 /**

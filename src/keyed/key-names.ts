@@ -10,8 +10,8 @@ import {
   NAME_SIZE,
   OBJECT_SIZE,
 } from '../border/numbers.js';
+import type { Key } from '../common/keys.js';
 import { INTEGER, LATIN, LONG, N_PARENT, N_REST, OWN, PART, REST_ROOM, type Regions, WIDE } from '../key-reading.js';
-import type { Key } from '../keys.js';
 import type { Membership } from '../runtime/membership.js';
 import { ADAPTIVE } from '../runtime/numbers.js';
 import { NO_PARTS } from './entry.js';

@@ -1,10 +1,10 @@
 /** KeyedMutex is a mutex for each key: a table of keyed.ts with one permit a key. */
 import type { Arena } from '../arena.js';
 import { KIND_KEYED_MUTEX } from '../border/numbers.js';
+import type { Key } from '../common/keys.js';
+import { limited } from '../common/limiting.js';
 import { checkOptions, refuseName } from '../errors.js';
 import { type HeldLock, LockGuard } from '../held-lock.js';
-import type { Key } from '../keys.js';
-import { limited } from '../limiting.js';
 import { budget, PARKING, type ParkingOptions, type Properties, USUAL, type WaitOptions } from '../options.js';
 import { type Definition, find, type Handle, make, open } from '../reference.js';
 import { ADAPTIVE } from '../runtime/numbers.js';

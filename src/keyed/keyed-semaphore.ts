@@ -1,10 +1,10 @@
 /** KeyedSemaphore is a semaphore for each key: a table of keyed.ts with n permits a key. */
 import type { Arena } from '../arena.js';
 import { KIND_KEYED_SEMAPHORE, LIMIT } from '../border/numbers.js';
+import type { Key } from '../common/keys.js';
+import { limited } from '../common/limiting.js';
 import { checkInteger, checkOptions, refuseName } from '../errors.js';
 import { type HeldPermits, PermitsGuard } from '../held-permits.js';
-import type { Key } from '../keys.js';
-import { limited } from '../limiting.js';
 import {
   budget,
   isOptions,

@@ -27,6 +27,17 @@
  */
 import { CLOSED_OBJECT, K_ENDED, O_SPIN, O_TIMEOUTS } from '../border/numbers.js';
 import {
+  checkKey,
+  checkRun,
+  inOrder,
+  type Key,
+  type KeyedStats,
+  type KeyStats,
+  keyText,
+  MOST_KEYS,
+} from '../common/keys.js';
+import { dispose } from '../common/symbols.js';
+import {
   ArenaFullError,
   checkInteger,
   DisposedError,
@@ -35,9 +46,7 @@ import {
   selfDeadlock,
   type TimeoutError,
 } from '../errors.js';
-import { dispose } from '../held-permits.js';
 import { keysOf } from '../key-reading.js';
-import { checkKey, checkRun, inOrder, type Key, type KeyedStats, type KeyStats, keyText, MOST_KEYS } from '../keys.js';
 import { checkWaitOptions, type Signal, type WaitOptions } from '../options.js';
 import type { Reference } from '../reference.js';
 import { callHolding } from '../running.js';

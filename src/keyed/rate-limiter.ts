@@ -17,8 +17,11 @@
  * A thread that blocks while a promise of it has the turn or waits for it would wait for itself: the promise could not
  * go on. So that is an error.
  */
+
 import type { Arena } from '../arena.js';
 import { GRANT, KIND_RATE_LIMITER, O_INITIAL, O_MAX, O_SPIN, O_TIMEOUTS, R_WAITS, TICKET } from '../border/numbers.js';
+import { limited } from '../common/limiting.js';
+import { reasonOf } from '../common/signals.js';
 import {
   ArenaFullError,
   CancelledError,
@@ -31,10 +34,9 @@ import {
   SelfDeadlockError,
   TimeoutError,
 } from '../errors.js';
-import { limited } from '../limiting.js';
 import { checkWaitOptions, isOptions, type Properties, type Signal, type WaitOptions } from '../options.js';
 import { type Definition, differing, find, type Handle, make, open } from '../reference.js';
-import { isTimeout, reasonOf, timedOut } from '../runtime/cancellation.js';
+import { isTimeout, timedOut } from '../runtime/cancellation.js';
 import { countdown } from '../runtime/parking.js';
 import { closed, DONE } from '../runtime/promises.js';
 import { close, disposedError, forget, isOver, named, reference, SharedObject } from '../shared-object.js';

@@ -1,4 +1,4 @@
-import { knowEverywhere } from '../common-errors.js';
+import { knowEverywhere } from '../common/errors.js';
 import type { Deadlock } from './deadlocks.js';
 
 /**

@@ -20,8 +20,8 @@ import {
   O_NAME,
   P_PEER,
 } from '../border/numbers.js';
+import type { Key } from '../common/keys.js';
 import { keyAt, ownerOf, ownNumber, PAUSE, TURN } from '../key-reading.js';
-import type { Key } from '../keys.js';
 import type { View } from './view.js';
 
 /** What tells an object from others. */

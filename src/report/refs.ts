@@ -1,7 +1,7 @@
 /** How reports and errors name threads and objects, as plain objects and in words. */
 import { KINDS, type Kind } from '../border/kinds.js';
-import { quoted } from '../common-errors.js';
-import type { Key } from '../keys.js';
+import { quoted } from '../common/errors.js';
+import type { Key } from '../common/keys.js';
 import type { Look } from './look.js';
 import { type Called, calledAt } from './names.js';
 import type { View } from './view.js';

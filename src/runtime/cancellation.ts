@@ -1,43 +1,14 @@
 /** This file cancels a promise on a time-out or by a signal, and makes the error of a time-out. */
 
 import { LEAVE, type TIMED_OUT } from '../border/numbers.js';
+import { reasonOf, type Signal, whenAborted } from '../common/signals.js';
 import { CancelledError, TimeoutError } from '../errors.js';
 import { clearTimeout, setTimeout } from './clock.js';
 import { countdown } from './parking.js';
 
 const nothing = (): void => {};
 
-/** `then` calls a function in a microtask. A test may have replaced `queueMicrotask`. */
 const settled = Promise.resolve();
-
-/** The part of an `AbortSignal` that this file needs. */
-export interface Signal {
-  readonly aborted: boolean;
-  readonly reason: unknown;
-  addEventListener(event: 'abort', listener: () => void): void;
-  removeEventListener(event: 'abort', listener: () => void): void;
-}
-
-/** The requests that a signal cancels. The signal has one listener for all of them. */
-interface Abortion {
-  readonly cancels: Set<() => void>;
-  readonly listener: () => void;
-}
-
-const abortions = new WeakMap<Signal, Abortion>();
-
-function listen(signal: Signal): Abortion {
-  const cancels = new Set<() => void>();
-  const listener = (): void => {
-    // The loop goes over the set itself and not over a copy: a cancelled request may pass permits to another request,
-    // which is then settled, leaves the set, and must not be cancelled.
-    for (const cancel of cancels) cancel();
-  };
-  signal.addEventListener('abort', listener);
-  const abortion = { cancels, listener };
-  abortions.set(signal, abortion);
-  return abortion;
-}
 
 /** Ends a wait, whose promise then rejects with the reason. */
 export type Cancel = (reason: () => unknown) => void;
@@ -56,12 +27,11 @@ export function watch(timeout: number, signal: Signal | undefined, cancel: Cance
     const reason = reasonOf(signal);
     cancel(() => reason);
   };
-  let abortion: Abortion | undefined;
+  let unlisten: (() => void) | undefined;
   let over = false;
   // The caller is about to queue the request, or has just queued it, and cannot cancel it yet. So a microtask does.
   try {
-    abortion = abortions.get(signal) ?? listen(signal);
-    abortion.cancels.add(abort);
+    unlisten = whenAborted(signal, abort);
     // The options may have a getter that now gives another signal than the one that was checked. Or a method of the
     // signal itself may have aborted it.
     if (signal.aborted) settled.then(() => over || abort());
@@ -71,16 +41,7 @@ export function watch(timeout: number, signal: Signal | undefined, cancel: Cance
   return () => {
     over = true;
     stop();
-    if (!abortion?.cancels.delete(abort)) return;
-    const { cancels, listener } = abortion;
-    if (cancels.size > 0) return;
-    // The code of the signal belongs to the user, so it runs in a microtask. Here a call of the thread may be under
-    // way, and some promises may not be settled yet.
-    settled.then(() => {
-      if (cancels.size > 0 || abortions.get(signal) !== abortion) return;
-      abortions.delete(signal);
-      signal.removeEventListener('abort', listener);
-    });
+    unlisten?.();
   };
 }
 
@@ -100,19 +61,6 @@ function after(milliseconds: number, run: () => void): () => void {
   // A call that waits again may have no time left.
   let timer = setTimeout(fire, Math.ceil(Math.max(milliseconds, 0)));
   return () => clearTimeout(timer);
-}
-
-/**
- * Returns the reason for which a signal was aborted; or what the signal throws instead. The signals of the oldest
- * runtimes have no reason.
- */
-export function reasonOf(signal: Signal): unknown {
-  try {
-    const { reason } = signal;
-    return reason === undefined ? AbortSignal.abort().reason : reason;
-  } catch (error) {
-    return error;
-  }
 }
 
 /** Whether a wait that has ended with this reason has timed out. A signal may also be aborted with a TimeoutError. */

@@ -1,6 +1,6 @@
 /**
  * The library takes the clocks and timers of the runtime when it is loaded. A test may later replace the global clocks
- * and timers by false ones that stand still ("fake timers"), or may have replaced them before (src/real-clock.ts). The
+ * and timers by false ones that stand still ("fake timers"), or may have replaced them before (src/common/real-clock.ts). The
  * library waits in real time all the same. Other threads wait in real time, too, and nobody could tell a blocked thread
  * that a false clock has moved.
  */

@@ -1,5 +1,5 @@
-/** The time of day. No test that replaces `Date` replaces this clock (src/real-clock.ts). */
-import { realEpoch } from '../real-clock.js';
+/** The time of day. No test that replaces `Date` replaces this clock (src/common/real-clock.ts). */
+import { realEpoch } from '../common/real-clock.js';
 
 /** Returns the milliseconds since 1970. */
 export const epoch = realEpoch(globalThis.setTimeout);

@@ -6,20 +6,22 @@
  *
  * Each round is a phase of the phase word of core/kinds/phase/phase.ts.
  */
+
 import { host } from '#host';
 import { ADMITTED, ANSWER_BROKEN, ANSWER_CLOSED, ARRIVED, KIND_BARRIER, QUEUED, REFUSED } from '../border/numbers.js';
+import { refusePromise } from '../common/refuse-promise.js';
+import { reasonOf } from '../common/signals.js';
 import {
+  BrokenBarrierError,
   checkInteger,
   checkOptions,
   checkType,
   described,
-  knowEverywhere,
   refuseName,
   TimeoutError,
 } from '../errors.js';
 import { checkWaitOptions, type Properties, USUAL, type WaitOptions } from '../options.js';
 import { type Definition, find, type Handle, make, open, type Reference } from '../reference.js';
-import { reasonOf } from '../runtime/cancellation.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
 import { countdown } from '../runtime/parking.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
@@ -38,7 +40,6 @@ import {
   PhaseObject,
   phaseSeen,
   propertiesOf,
-  refusePromise,
   type SyncOptions,
   sleep,
   sleepAsync,
@@ -91,16 +92,6 @@ const DEFINITION: Definition<typeof KIND, [number, BarrierOptions]> = {
 const MOST_PARTIES = 65_535;
 const LAST_PHASE = 2 ** 29 - 1;
 const ASYNC = 'arriveAndWaitAsync';
-
-/**
- * A `Barrier` is broken: a call of a round has given up, a thread has died, or the action has thrown. The barrier stays
- * broken.
- */
-export class BrokenBarrierError extends Error {
-  /** `BrokenBarrierError`. */
-  override readonly name = 'BrokenBarrierError';
-}
-knowEverywhere(BrokenBarrierError);
 
 /**
  * A barrier lets `parties` calls wait for one another: when the last call has arrived, all calls go on, and the next

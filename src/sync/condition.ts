@@ -21,6 +21,7 @@ import {
   REFUSED,
   TIMED_OUT,
 } from '../border/numbers.js';
+import { refusePromise } from '../common/refuse-promise.js';
 import { checkInteger, checkType, described, mayNotBlock, noRoom, SelfDeadlockError } from '../errors.js';
 import { giveBack } from '../held-permits.js';
 import { isHeld, Mutex, type MutexHandle } from '../mutex.js';
@@ -38,7 +39,6 @@ import { syncOf } from './compiled.js';
 import { arenaOf, isOf, ownMutex, properties } from './condition-mutex.js';
 import { hasStack, TO_BEGIN_ASYNC, TO_LOCK_AGAIN } from './has-stack.js';
 import { type Locked, lockAgain, lockAgainAsync, referenceOf, reportAgain } from './locking-again.js';
-import { refusePromise } from './phase-object.js';
 
 /** A plain, structured-cloneable value for `Condition.from` in another thread. It has the handle of the mutex, too. */
 export type ConditionHandle = Handle<'Condition'> & {

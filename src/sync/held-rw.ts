@@ -10,9 +10,10 @@
  * A guard that has been upgraded or downgraded holds nothing any more. The guard that the call returns holds what this
  * guard held.
  */
-import { asyncDispose, dispose } from '../held-permits.js';
+
+import { inspected, nameOf, shown } from '../common/shown.js';
+import { asyncDispose, dispose } from '../common/symbols.js';
 import type { WaitOptions } from '../options.js';
-import { inspected, nameOf, shown } from '../shown.js';
 
 /** @internal What a guard calls to act on its lock. */
 export interface GuardedLock {

@@ -5,14 +5,13 @@
  * @module
  */
 
-export { SelfDeadlockError } from '../errors.js';
+export { BrokenBarrierError, SelfDeadlockError } from '../errors.js';
 export type { ConditionStats } from '../stats.js';
 export {
   Barrier,
   type BarrierHandle,
   type BarrierOptions,
   type BarrierState,
-  BrokenBarrierError,
 } from './barrier.js';
 export { Condition, type ConditionHandle } from './condition.js';
 export { Event, type EventHandle, type EventOptions, type EventState } from './event.js';

@@ -7,13 +7,16 @@
  *         └──────────────────────┘
  *           end, the function has thrown or its thread has died: a waiter tries next
  */
+
 import { host } from '#host';
 import { ADMITTED, ANSWER_CLOSED, BEGUN, KIND_ONCE, O_PHASE, PHASE_COUNT, QUEUED } from '../border/numbers.js';
 import type { Sync } from '../border/sync.js';
+import { refusePromise } from '../common/refuse-promise.js';
+import { reasonOf } from '../common/signals.js';
 import { checkOptions, checkType, described, refuseName, selfDeadlock } from '../errors.js';
 import { checkWaitOptions, type Properties, USUAL, type WaitOptions } from '../options.js';
 import { type Definition, find, type Handle, make, open } from '../reference.js';
-import { reasonOf, timedOut } from '../runtime/cancellation.js';
+import { timedOut } from '../runtime/cancellation.js';
 import { countdown } from '../runtime/parking.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
 import { disposedError, forget, isOver, reference } from '../shared-object.js';
@@ -30,7 +33,6 @@ import {
   PhaseObject,
   phaseSeen,
   propertiesOf,
-  refusePromise,
   type SyncOptions,
   sleep,
   sleepAsync,

@@ -486,13 +486,6 @@ function howEnded(answer: Ended): number {
   return answer === ADMITTED ? 0 : WAIT_FAILED;
 }
 
-/** @internal Throws if the result of a function is a promise: the work of the function must be done when it returns. */
-export function refusePromise(result: unknown, message: string): void {
-  if (typeof (result as PromiseLike<unknown> | undefined)?.then !== 'function') return;
-  Promise.resolve(result).catch(() => {});
-  throw new TypeError(message);
-}
-
 /** @internal Returns the properties of a new object whose count begins with `permits`. */
 export function propertiesOf(
   kind: Kind,

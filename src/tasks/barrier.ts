@@ -7,10 +7,10 @@
  * The last call of a round first makes a new queue, and then runs the action. So a call that the action makes belongs to
  * the next round, and those of the present round wait until the action has returned.
  */
-import { checkInteger, checkOptions, checkType, DisposedError, knowEverywhere } from '../common-errors.js';
-import type { WaitOptions } from '../options.js';
+import { BrokenBarrierError, checkInteger, checkOptions, checkType, DisposedError } from '../common/errors.js';
+import { refusePromise } from '../common/refuse-promise.js';
+import type { WaitOptions } from '../common/waits.js';
 import { Queue } from './queue.js';
-import { refusePromise } from './refuse-promise.js';
 import { togetherIn, type Waiting } from './stats.js';
 import { begin, checkOpen, isOver, QueueObject, queue, state } from './task-object.js';
 
@@ -36,13 +36,6 @@ export interface BarrierState {
   /** How many calls wait; empty if none does. */
   readonly waiters: readonly Waiting[];
 }
-
-/** A `Barrier` is broken: a call of a round has given up, or the action has thrown. The barrier stays broken. */
-export class BrokenBarrierError extends Error {
-  /** `BrokenBarrierError`. */
-  override readonly name = 'BrokenBarrierError';
-}
-knowEverywhere(BrokenBarrierError);
 
 const KIND = 'Barrier';
 

@@ -11,24 +11,11 @@
  * Invariant: while a receiver waits, the channel is empty and no sender waits; while a sender waits, the channel is full.
  * So the message of a sender that waits is behind all others, and each call does what is to be done at once.
  */
-import { bad, badType, checkInteger, checkOptions, knowEverywhere } from '../common-errors.js';
-import type { WaitOptions } from '../options.js';
+import { bad, badType, ClosedError, checkInteger, checkOptions } from '../common/errors.js';
+import type { WaitOptions } from '../common/waits.js';
 import { Queue, type Waiter } from './queue.js';
 import { type QueueStats, statsOf } from './stats.js';
 import { begin, checkOpen, close, count, DONE, isOver, state, TaskObject } from './task-object.js';
-
-/** The channel is closed: nothing more can be sent, or every message has been received. */
-export class ClosedError extends Error {
-  /** `ClosedError`. */
-  override readonly name = 'ClosedError';
-
-  /** @internal */
-  constructor(message = 'the channel is closed') {
-    super(message);
-  }
-}
-
-knowEverywhere(ClosedError);
 
 /** The options of a new `Channel`. */
 export interface ChannelOptions {

@@ -1,9 +1,9 @@
 /**
  * The clock and the timers of the engine. They are taken once, when the library is loaded. A test may replace the
- * global ones by false ones that stand still ("fake timers"), later or before (src/real-clock.ts). The classes wait in
+ * global ones by false ones that stand still ("fake timers"), later or before (src/common/real-clock.ts). The classes wait in
  * real time all the same.
  */
-import { realNow, realTimers } from '../real-clock.js';
+import { realNow, realTimers } from '../common/real-clock.js';
 
 const { performance, setTimeout: start, clearTimeout: stop } = globalThis;
 export const { setTimeout, clearTimeout } = realTimers(start, stop);

@@ -6,13 +6,13 @@
  * The promise enters the queue before it unlocks, so no notification after the unlock is missed. It locks the mutex
  * again however the wait has ended.
  */
-import { badType, CancelledError, checkInteger, checkType } from '../common-errors.js';
-import type { WaitOptions } from '../options.js';
+import { badType, CancelledError, checkInteger, checkType } from '../common/errors.js';
+import { refusePromise } from '../common/refuse-promise.js';
+import type { WaitOptions } from '../common/waits.js';
 import { giveBack } from './guards.js';
 import type { Limits } from './limits.js';
 import { isLocked, lock, Mutex } from './mutex.js';
 import { Queue } from './queue.js';
-import { refusePromise } from './refuse-promise.js';
 import { type QueueStats, statsOf } from './stats.js';
 import { begin, checkOpen, isOver, QueueObject, queue, state } from './task-object.js';
 

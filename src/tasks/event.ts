@@ -1,5 +1,5 @@
 /** Event is a flag, for the tasks of one thread: a count that is 0 if the event is set, and 1 if it is not set. */
-import { badType, checkOptions } from '../common-errors.js';
+import { badType, checkOptions } from '../common/errors.js';
 import { left, Opening, setCount, together } from './opening.js';
 import type { Waiting } from './stats.js';
 import { isOver, state } from './task-object.js';

@@ -3,9 +3,9 @@
  * A guard is the answer of a call that holds something. It gives back once what it holds: at the end of a `using` or
  * `await using` scope, or by its own call, `release`, `unlock` or `done`.
  */
-import { checkInteger } from '../common-errors.js';
-import { inspected, shown } from '../shown.js';
-import { asyncDispose, dispose } from './task-object.js';
+import { checkInteger } from '../common/errors.js';
+import { inspected, shown } from '../common/shown.js';
+import { asyncDispose, dispose } from '../common/symbols.js';
 
 /** @internal */
 export const giveBack: unique symbol = Symbol();

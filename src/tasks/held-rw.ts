@@ -9,7 +9,7 @@
  * A guard that has been upgraded or downgraded holds nothing any more. The guard that the call returns holds what this
  * guard held.
  */
-import type { WaitOptions } from '../options.js';
+import type { WaitOptions } from '../common/waits.js';
 import { end, giveBack, Held, type Source, source } from './guards.js';
 import { checkOpen } from './task-object.js';
 

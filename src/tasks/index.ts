@@ -5,11 +5,12 @@
  * @module
  */
 
-export { CancelledError, DisposedError, TimeoutError } from '../common-errors.js';
-export type { Key, KeyedStats, KeyStats } from '../keys.js';
-export type { Signal, WaitOptions } from '../options.js';
-export { Barrier, type BarrierOptions, type BarrierState, BrokenBarrierError } from './barrier.js';
-export { Channel, type ChannelOptions, type ChannelStats, ClosedError, type Received } from './channel.js';
+export { BrokenBarrierError, CancelledError, ClosedError, DisposedError, TimeoutError } from '../common/errors.js';
+export type { Key, KeyedStats, KeyStats } from '../common/keys.js';
+export type { Signal } from '../common/signals.js';
+export type { WaitOptions } from '../common/waits.js';
+export { Barrier, type BarrierOptions, type BarrierState } from './barrier.js';
+export { Channel, type ChannelOptions, type ChannelStats, type Received } from './channel.js';
 export { Condition, type ConditionStats } from './condition.js';
 export { Event, type EventOptions, type EventState } from './event.js';
 export { HeldLock, HeldPermits } from './guards.js';

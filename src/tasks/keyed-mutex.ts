@@ -1,7 +1,7 @@
 /** KeyedMutex is a mutex for each key: a table of keyed.ts with one permit a key. */
-import { checkRun, type Key } from '../keys.js';
-import { limited } from '../limiting.js';
-import type { WaitOptions } from '../options.js';
+import { checkRun, type Key } from '../common/keys.js';
+import { limited } from '../common/limiting.js';
+import type { WaitOptions } from '../common/waits.js';
 import { giveBack, type HeldLock, LockGuard } from './guards.js';
 import { entryOf, Keyed } from './keyed.js';
 import { begin, refuseOptions } from './task-object.js';

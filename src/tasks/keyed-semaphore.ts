@@ -1,8 +1,8 @@
 /** KeyedSemaphore is a semaphore for each key: a table of keyed.ts with n permits a key. */
-import { checkInteger } from '../common-errors.js';
-import { checkRun, type Key } from '../keys.js';
-import { limited } from '../limiting.js';
-import type { WaitOptions } from '../options.js';
+import { checkInteger } from '../common/errors.js';
+import { checkRun, type Key } from '../common/keys.js';
+import { limited } from '../common/limiting.js';
+import type { WaitOptions } from '../common/waits.js';
 import { giveBack, type HeldPermits, PermitsGuard } from './guards.js';
 import { entryOf, Keyed } from './keyed.js';
 import { requestOf } from './requests.js';

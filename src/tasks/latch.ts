@@ -1,5 +1,5 @@
 /** Latch is a count that only falls, for the tasks of one thread. Promises wait until the count is 0. */
-import { checkInteger } from '../common-errors.js';
+import { checkInteger } from '../common/errors.js';
 import { left, MOST, Opening, setCount, together } from './opening.js';
 import type { Waiting } from './stats.js';
 import { checkOpen, isOver, state } from './task-object.js';

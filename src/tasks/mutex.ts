@@ -1,7 +1,7 @@
 /** Mutex, for the tasks of one thread: one permit of permits.ts. */
-import { checkInteger, checkOptions, checkType } from '../common-errors.js';
-import { limited } from '../limiting.js';
-import type { WaitOptions } from '../options.js';
+import { checkInteger, checkOptions, checkType } from '../common/errors.js';
+import { limited } from '../common/limiting.js';
+import type { WaitOptions } from '../common/waits.js';
 import { giveBack, type HeldLock, LockGuard } from './guards.js';
 import { Permits } from './permits.js';
 import { type QueueStats, statsOf } from './stats.js';

@@ -7,8 +7,8 @@
  *         └──────────────────────┘
  *              the function has thrown: a waiter tries next
  */
-import { checkType } from '../common-errors.js';
-import type { WaitOptions } from '../options.js';
+import { checkType } from '../common/errors.js';
+import type { WaitOptions } from '../common/waits.js';
 import { Queue } from './queue.js';
 import { togetherIn, type Waiting } from './stats.js';
 import { begin, checkOpen, isOver, QueueObject, queue, refuseOptions, state } from './task-object.js';

@@ -1,5 +1,5 @@
 /** What Event, Latch and WaitGroup share: a count. Promises wait together until the count has been 0. */
-import type { WaitOptions } from '../options.js';
+import type { WaitOptions } from '../common/waits.js';
 import { Queue } from './queue.js';
 import { togetherIn, type Waiting } from './stats.js';
 import { begin, checkOpen, QueueObject, queue } from './task-object.js';

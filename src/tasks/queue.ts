@@ -15,7 +15,7 @@
  * except `wait` with a signal. `wait` therefore enters the waiter before it calls the signal: whatever the signal does
  * finds the waiter in its place.
  */
-import { CancelledError, TimeoutError } from '../common-errors.js';
+import { CancelledError, TimeoutError } from '../common/errors.js';
 import { type Limits, watch } from './limits.js';
 
 /** A promise that waits. */

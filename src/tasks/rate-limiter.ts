@@ -13,9 +13,9 @@
  * The log has at most about 1,000 entries: permits that are given within a thousandth of the window share an entry,
  * with the time of the last of them. So none of them leaves the log too early.
  */
-import { checkInteger, checkOptions } from '../common-errors.js';
-import { limited } from '../limiting.js';
-import type { WaitOptions } from '../options.js';
+import { checkInteger, checkOptions } from '../common/errors.js';
+import { limited } from '../common/limiting.js';
+import type { WaitOptions } from '../common/waits.js';
 import { clearTimeout, now, setTimeout } from './clock.js';
 import { Queue } from './queue.js';
 import { requestOf } from './requests.js';

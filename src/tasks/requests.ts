@@ -1,5 +1,5 @@
 /** A request for permits: the options may stand in the place of the number. */
-import type { WaitOptions } from '../options.js';
+import type { WaitOptions } from '../common/waits.js';
 
 /** Returns the number of permits and the options of a request. */
 export function requestOf(

@@ -13,8 +13,8 @@
  * waits only for those who came before it, and for those who read `within` one of them: no other reader comes in while
  * it drains. To refuse those would be a deadlock, so readings that always overlap by `within` keep a writer out.
  */
-import { badType, checkInteger } from '../common-errors.js';
-import type { WaitOptions } from '../options.js';
+import { badType, checkInteger } from '../common/errors.js';
+import type { WaitOptions } from '../common/waits.js';
 import { giveBack, source } from './guards.js';
 import {
   downgrade,

@@ -1,7 +1,7 @@
 /** Semaphore, for the tasks of one thread: permits.ts with its options, its guards and what it tells. */
-import { checkInteger, checkOptions, checkType } from '../common-errors.js';
-import { limited } from '../limiting.js';
-import type { WaitOptions } from '../options.js';
+import { checkInteger, checkOptions, checkType } from '../common/errors.js';
+import { limited } from '../common/limiting.js';
+import type { WaitOptions } from '../common/waits.js';
 import { giveBack, type HeldPermits, PermitsGuard } from './guards.js';
 import { Permits } from './permits.js';
 import { permitsOf, requestOf } from './requests.js';

@@ -1,14 +1,12 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** The classes of this folder extend this class, which has the end of an object, and its description. */
-import { checkOptions, DisposedError } from '../common-errors.js';
-import type { WaitOptions } from '../options.js';
-import { inspected, nameOf, shown } from '../shown.js';
+
+import { checkOptions, DisposedError } from '../common/errors.js';
+import { inspected, nameOf, shown } from '../common/shown.js';
+import { dispose } from '../common/symbols.js';
+import type { WaitOptions } from '../common/waits.js';
 import { type Limits, limitsOf } from './limits.js';
 import type { Queue } from './queue.js';
-
-// Node 20 before 20.5.1 has no Symbol.dispose. The helpers of TypeScript and its polyfills all use this name.
-export const dispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose');
-export const asyncDispose: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
 
 // State is private, because users may freeze an object. The hooks of the classes are symbols, so that a user's subclass
 // cannot replace one by chance. For the same reason a class asks itself by private names and by hooks, and not by names

@@ -1,6 +1,6 @@
 /** Fake timers that are there before the library is loaded do not catch it. Jest's are in package-tests/. */
 import { describe, expect, it } from 'vitest';
-import { isFake } from '../../dist/real-clock.js';
+import { isFake } from '../../dist/common/real-clock.js';
 import { runProgram } from '../support/program.js';
 
 describe('time-outs end in the real time, although there were fake timers before the library was loaded,', () => {

@@ -21,6 +21,7 @@
  * `lockRead` handles only the common case, so that it stays small. Like the fast path of a semaphore, it compares with
  * a literal 0, which stands for ADMITTED and for NOTHING.
  */
+
 import { host } from '#host';
 import {
   ADMITTED,
@@ -36,6 +37,7 @@ import {
   TIMED_OUT,
 } from '../../border/numbers.js';
 import type { Sync } from '../../border/sync.js';
+import { reasonOf } from '../../common/signals.js';
 import {
   bad,
   checkInteger,
@@ -50,7 +52,7 @@ import {
 import { NO_READING, NO_WRITING, told } from '../../held-permits.js';
 import { checkWaitOptions, type Properties, type Signal, USUAL, type WaitOptions } from '../../options.js';
 import { type Definition, find, make, open } from '../../reference.js';
-import { isTimeout, locate, reasonOf, timedOut, watch } from '../../runtime/cancellation.js';
+import { isTimeout, locate, timedOut, watch } from '../../runtime/cancellation.js';
 import { timestamp } from '../../runtime/clock.js';
 import { afterInterrupt } from '../../runtime/interrupts.js';
 import { WAIT_FAILED } from '../../runtime/numbers.js';

@@ -1,5 +1,5 @@
 /** Keys, and what there is to tell about them, for the keyed locks of threads and for those of tasks. */
-import { bad, badType, checkType, shown } from './common-errors.js';
+import { bad, badType, checkType, shown } from './errors.js';
 
 /** A key: a string, or an integer from -9,007,199,254,740,991 to 9,007,199,254,740,991. `1` and `'1'` are two keys. */
 export type Key = string | number;

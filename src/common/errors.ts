@@ -20,6 +20,26 @@ export class TimeoutError extends Error {
   override readonly name = 'TimeoutError';
 }
 
+/** The channel is closed: nothing more can be sent, or every message has been received. */
+export class ClosedError extends Error {
+  /** `ClosedError`. */
+  override readonly name = 'ClosedError';
+
+  /** @internal */
+  constructor(message = 'the channel is closed') {
+    super(message);
+  }
+}
+
+/**
+ * A `Barrier` is broken: a call of a round has given up, a thread has died, or the action has thrown. The barrier stays
+ * broken.
+ */
+export class BrokenBarrierError extends Error {
+  /** `BrokenBarrierError`. */
+  override readonly name = 'BrokenBarrierError';
+}
+
 /** `cancelAll` has cancelled the request. It has left the queue, and holds nothing. */
 export class CancelledError extends Error {
   /** `CancelledError`. */
@@ -36,7 +56,8 @@ const ERROR = Symbol.for('taketurns:error');
 
 // Another copy of this package, or another realm, may reject a promise (runtime/common.ts). The caller's `instanceof`
 // must know the error of that copy too. A subclass knows only its own errors.
-for (const Class of [DisposedError, TimeoutError, CancelledError]) knowEverywhere(Class);
+for (const Class of [DisposedError, TimeoutError, CancelledError, ClosedError, BrokenBarrierError])
+  knowEverywhere(Class);
 
 /** @internal Lets `instanceof` of this class know the errors that the same class makes in other copies and realms. */
 export function knowEverywhere(Class: new (...args: never[]) => Error): void {

@@ -2,7 +2,7 @@
  * `limit`: a function that waits for its turn before each call of the function of the user. All classes with `limit`,
  * in `taketurns` and `taketurns-processes`, make it here: the build of `taketurns-processes` copies this file.
  */
-import { checkType, checkWait, type Wait } from './common-errors.js';
+import { checkType, checkWait, type Wait } from './errors.js';
 
 /** What `limit` returns for a function with this `this`, these arguments and this result. */
 export type Limited<This, Arguments extends unknown[], T> = (this: This, ...args: Arguments) => Promise<Awaited<T>>;
