@@ -99,14 +99,22 @@ const src = [
     'src/host is what differs between Node and browsers. All else builds on it.',
     '^src/host/',
     '^(src|dist)/',
-    ['^dist/host/', '^src/border/', '^src/common/', '^src/anchored[.]ts$'],
+    ['^dist/host/', '^src/border/', '^src/common/'],
   ),
   only(
     'src-runtime',
     'src/runtime is what each thread has of the library, whichever object it uses.',
     '^src/runtime/',
     '^(src|dist)/',
-    ['^(src|dist)/(host|border)/', '^src/((anchored|errors)[.]ts$|common/)'],
+    ['^(src|dist)/(host|border)/', '^src/common/'],
+  ),
+  only(
+    'src-objects',
+    'src/objects is what all classes of shared objects have: how an object is made and found, its guards, its counts. It ' +
+      'names no class.',
+    '^src/objects/',
+    '^(src|dist)/',
+    ['^(src|dist)/(host|border)/', '^src/(common|runtime)/'],
   ),
   only('src-border', 'What the build knows of the core, for all of src.', '^src/border/', '^(src|dist)/', []),
   forbid(
@@ -153,16 +161,10 @@ const src = [
   ),
   only(
     'src-tasks-alone',
-    'taketurns/tasks is for engines without WebAssembly and shared memory: it shares only the errors, `limit`, the order of keys, the true clock, what the console shows, and types.',
+    'taketurns/tasks is for engines without WebAssembly and shared memory: it shares only what all three worlds share.',
     '^src/tasks/',
     '^(src|dist)/',
     ['^src/common/'],
-  ),
-  forbid(
-    'src-tasks-types',
-    'The options of the shared classes need the runtime of threads. Their types do not.',
-    { path: '^src/tasks/' },
-    { path: '^src/options[.]ts$', dependencyTypesNot: ['type-only'] },
   ),
 ];
 

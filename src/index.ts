@@ -10,13 +10,11 @@ export {
   type SharedMemory,
   type ThreadHandle,
   type WatchedWorker,
-} from './arena.js';
-export { ArenaFullError, CancelledError, DisposedError, SelfDeadlockError, TimeoutError } from './errors.js';
-export { HeldLock } from './held-lock.js';
-export { HeldPermits } from './held-permits.js';
-export { Mutex, type MutexHandle, type MutexOptions } from './mutex.js';
-export type { ParkingOptions, Signal, WaitOptions } from './options.js';
-export { Semaphore, type SemaphoreHandle, type SemaphoreOptions } from './semaphore.js';
+} from './arena/arena.js';
+export { Mutex, type MutexHandle, type MutexOptions } from './mutex/mutex.js';
+export { HeldLock } from './objects/held-lock.js';
+export { HeldPermits } from './objects/held-permits.js';
+export type { ParkingOptions, Signal, WaitOptions } from './objects/options.js';
 export type {
   ArenaStats,
   HolderStats,
@@ -25,4 +23,6 @@ export type {
   ThreadStats,
   Used,
   WaiterStats,
-} from './stats.js';
+} from './objects/stats.js';
+export { ArenaFullError, CancelledError, DisposedError, SelfDeadlockError, TimeoutError } from './runtime/errors.js';
+export { Semaphore, type SemaphoreHandle, type SemaphoreOptions } from './semaphore/semaphore.js';

@@ -16,6 +16,6 @@
  * workers of Deno, inherit nothing: post them `Arena.default.handle`.
  * @module
  */
-import { shareDefault } from './own-arenas.js';
+import { shareDefault } from './runtime/own-arenas.js';
 
 shareDefault();

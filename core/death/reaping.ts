@@ -24,7 +24,7 @@
  * declares a death first marks the record DEAD, and then looks at REAPER. If another thread is reaping, the declaring
  * thread does not wait for it. A reaper first clears REAPER, and then looks for records that are DEAD. So one of the
  * two threads reaps the dead one (D8). If an exception ends the call of a reaper that survives it, the thread stays the
- * reaper until its next call of reap. The library makes this call in a microtask (src/arena.ts).
+ * reaper until its next call of reap. The library makes this call in a microtask (src/arena/arena.ts).
  *
  * The keeper reaps without being registered. It reaps as the thread 0, whose record says DEAD for ever. No thread that
  * was registered ever had this life, so this value of REAPER means the keeper. If a keeper dies while it reaps, the

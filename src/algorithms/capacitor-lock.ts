@@ -1,11 +1,11 @@
 /** A CapacitorLock is a capacitor around any lock, as in Dice, Capacitors. */
 
 import { ADMITTED } from '../border/numbers.js';
-import { checkOptions, checkType, DisposedError } from '../errors.js';
-import { USUAL } from '../options.js';
-import { checkKind } from '../reference.js';
+import { USUAL } from '../objects/options.js';
+import { checkKind } from '../objects/reference.js';
+import { close } from '../objects/shared-object.js';
+import { checkOptions, checkType, DisposedError } from '../runtime/errors.js';
 import { closed } from '../runtime/promises.js';
-import { close } from '../shared-object.js';
 import {
   Capacitor,
   type CapacitorHandle,

@@ -1,12 +1,12 @@
 /** Capacitor is the public face of core/algorithms/capacitor.ts. */
-import type { Arena } from '../arena.js';
+import type { Arena } from '../arena/arena.js';
 import { ADMITTED, LIMIT, REFUSED } from '../border/numbers.js';
-import { checkInteger, checkOptions, checkType } from '../errors.js';
-import { type PolicyOptions, USUAL } from '../options.js';
-import { fromHandle, membershipForNew } from '../own-arenas.js';
-import type { Handle, Reference } from '../reference.js';
+import { type PolicyOptions, USUAL } from '../objects/options.js';
+import type { Handle, Reference } from '../objects/reference.js';
+import { close, detach, disposedError, forget, reference, SharedObject } from '../objects/shared-object.js';
+import { checkInteger, checkOptions, checkType } from '../runtime/errors.js';
 import { leaves } from '../runtime/membership.js';
-import { close, detach, disposedError, forget, reference, SharedObject } from '../shared-object.js';
+import { fromHandle, membershipForNew } from '../runtime/own-arenas.js';
 import { ChainSemaphore } from './chain-semaphore.js';
 import { ChannelSemaphore } from './channel-semaphore.js';
 import { algorithmsOf } from './compiled.js';

@@ -1,11 +1,11 @@
 /** ChainSemaphore is the public face of core/algorithms/chain-semaphore.ts. */
 
 import { ADMITTED, KIND_CHAIN_SEMAPHORE } from '../border/numbers.js';
-import { checkChoice, checkInteger } from '../errors.js';
-import type { Properties } from '../options.js';
-import { type Definition, find, type Handle, make } from '../reference.js';
+import type { Properties } from '../objects/options.js';
+import { type Definition, find, type Handle, make } from '../objects/reference.js';
+import { close, disposedError } from '../objects/shared-object.js';
+import { checkChoice, checkInteger } from '../runtime/errors.js';
 import { MOST_POLLS } from '../runtime/numbers.js';
-import { close, disposedError } from '../shared-object.js';
 import { type HashedOptions, hashed } from './hash.js';
 import {
   algorithms,

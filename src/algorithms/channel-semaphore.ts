@@ -1,10 +1,10 @@
 /** ChannelSemaphore is the public face of core/algorithms/channel-semaphore.ts. */
 
 import { ADMITTED, KIND_CHANNEL_SEMAPHORE } from '../border/numbers.js';
-import { checkType } from '../errors.js';
-import type { Properties } from '../options.js';
-import { type Definition, find, type Handle, make } from '../reference.js';
-import { close, disposedError } from '../shared-object.js';
+import type { Properties } from '../objects/options.js';
+import { type Definition, find, type Handle, make } from '../objects/reference.js';
+import { close, disposedError } from '../objects/shared-object.js';
+import { checkType } from '../runtime/errors.js';
 import { type HashedOptions, hashed } from './hash.js';
 import {
   algorithms,

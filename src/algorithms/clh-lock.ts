@@ -1,6 +1,6 @@
 /** ClhLock is the public face of core/algorithms/clh-lock.ts. */
 import { KIND_CLH_LOCK } from '../border/numbers.js';
-import { type Definition, find, type Handle, make, open } from '../reference.js';
+import { type Definition, find, type Handle, make, open } from '../objects/reference.js';
 import { type LockOptions, properties, queueLock, SharedLock } from './lock.js';
 
 /** The options of a new `ClhLock`. */

@@ -6,9 +6,9 @@
 
 import type { Algorithms } from '../border/algorithms.js';
 import { CLOSED_OBJECT } from '../border/numbers.js';
-import { mayNotBlock } from '../errors.js';
 import { common } from '../runtime/common.js';
 import { embedded, instanceOf } from '../runtime/embedded.js';
+import { mayNotBlock } from '../runtime/errors.js';
 import { type Membership, refuseToBlock } from '../runtime/membership.js';
 import { algorithmsBytes } from './algorithms-bytes.js';
 

@@ -1,11 +1,11 @@
 /** EventCount is the public face of core/algorithms/event-count.ts. */
 
-import type { Arena } from '../arena.js';
+import type { Arena } from '../arena/arena.js';
 import { ADMITTED, KIND_EVENT_COUNT, LIMIT } from '../border/numbers.js';
-import { checkInteger, checkOptions, checkType } from '../errors.js';
-import { type PolicyOptions, type Properties, USUAL } from '../options.js';
-import { type Definition, find, type Handle, make } from '../reference.js';
-import { close, disposedError } from '../shared-object.js';
+import { type PolicyOptions, type Properties, USUAL } from '../objects/options.js';
+import { type Definition, find, type Handle, make } from '../objects/reference.js';
+import { close, disposedError } from '../objects/shared-object.js';
+import { checkInteger, checkOptions, checkType } from '../runtime/errors.js';
 import { algorithms, ListingObject, objectAt, prepare, prepareFor } from './listing.js';
 import { checkProperties } from './objects.js';
 

@@ -5,8 +5,8 @@
 
 import type { Kind } from '../border/kinds.js';
 import { FAR_PARKS } from '../border/numbers.js';
-import { checkChoice, checkType } from '../errors.js';
-import type { Properties } from '../options.js';
+import type { Properties } from '../objects/options.js';
+import { checkChoice, checkType } from '../runtime/errors.js';
 import type { ListingOptions, ThresholdOptions } from './listing.js';
 
 /** The names, in the order of the constants HASH_* of core/algorithms/words.ts. */

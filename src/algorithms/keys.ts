@@ -7,11 +7,11 @@
  * few chains, and addresses often are such multiples. The hash is not an option, because threads that wait and threads
  * that wake must use the same hash.
  */
-import type { Arena } from '../arena.js';
+import type { Arena } from '../arena/arena.js';
 import type { Algorithms } from '../border/algorithms.js';
-import { checkInteger, checkOptions, checkType } from '../errors.js';
-import { budget, type PolicyOptions, USUAL } from '../options.js';
-import { membershipOf } from '../own-arenas.js';
+import { budget, type PolicyOptions, USUAL } from '../objects/options.js';
+import { checkInteger, checkOptions, checkType } from '../runtime/errors.js';
+import { membershipOf } from '../runtime/own-arenas.js';
 import { algorithmsOf } from './compiled.js';
 import { prepare } from './listing.js';
 import { POLICIES } from './objects.js';

@@ -3,14 +3,14 @@
  * threads. Then comes an object for each lane: the waiters of the lane wait on a word of this object.
  * core/algorithms/lanes.ts explains lanes.
  */
-import type { Arena } from '../arena.js';
+import type { Arena } from '../arena/arena.js';
 import type { Algorithms } from '../border/algorithms.js';
 import { KINDS, type Kind } from '../border/kinds.js';
-import { badType, checkInteger } from '../errors.js';
-import type { Properties } from '../options.js';
-import { membershipForNew } from '../own-arenas.js';
-import { checkKind, find, type Handle, made, type Reference } from '../reference.js';
+import type { Properties } from '../objects/options.js';
+import { checkKind, find, type Handle, made, type Reference } from '../objects/reference.js';
+import { badType, checkInteger } from '../runtime/errors.js';
 import { threadEnded } from '../runtime/membership.js';
+import { membershipForNew } from '../runtime/own-arenas.js';
 import { closed } from '../runtime/promises.js';
 import { algorithmsOf } from './compiled.js';
 

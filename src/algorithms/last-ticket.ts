@@ -1,6 +1,6 @@
 /** A thread can ask for its last ticket. Tests and measurements learn the order of admissions from such tickets. */
-import type { Arena } from '../arena.js';
-import { membershipOf } from '../own-arenas.js';
+import type { Arena } from '../arena/arena.js';
+import { membershipOf } from '../runtime/own-arenas.js';
 
 /**
  * Returns the last ticket that the calling thread took on any object of the arena (default: `Arena.default`), or -1n if

@@ -1,15 +1,15 @@
 /** The semaphores of the listings share the options, base classes and checks of this file. */
-import type { Arena } from '../arena.js';
+import type { Arena } from '../arena/arena.js';
 import type { Algorithms } from '../border/algorithms.js';
 import type { Core } from '../border/core.js';
 import type { Kind } from '../border/kinds.js';
 import { CLOSED_OBJECT, LIMIT } from '../border/numbers.js';
-import { checkInteger, noRoom } from '../errors.js';
-import type { PolicyOptions } from '../options.js';
-import type { Reference } from '../reference.js';
+import type { PolicyOptions } from '../objects/options.js';
+import type { Reference } from '../objects/reference.js';
+import { forget, reference, SharedObject } from '../objects/shared-object.js';
+import { checkInteger, noRoom } from '../runtime/errors.js';
 import type { Membership } from '../runtime/membership.js';
 import { closed } from '../runtime/promises.js';
-import { forget, reference, SharedObject } from '../shared-object.js';
 import { algorithmsOf } from './compiled.js';
 
 /** The options of a new semaphore of the listings. */

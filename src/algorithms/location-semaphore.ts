@@ -1,9 +1,9 @@
 /** LocationSemaphore is the public face of core/algorithms/location-semaphore.ts. */
 
 import { ADMITTED, KIND_LOCATION_SEMAPHORE } from '../border/numbers.js';
-import type { Properties } from '../options.js';
-import { type Definition, find, type Handle, make } from '../reference.js';
-import { close, disposedError } from '../shared-object.js';
+import type { Properties } from '../objects/options.js';
+import { type Definition, find, type Handle, make } from '../objects/reference.js';
+import { close, disposedError } from '../objects/shared-object.js';
 import { type HashedOptions, hashed } from './hash.js';
 import { checkAlternating } from './keys.js';
 import {

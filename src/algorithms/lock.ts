@@ -1,6 +1,6 @@
 /** This file defines a lock, and holds all that the locks of the papers share besides their algorithm. */
 
-import type { Arena } from '../arena.js';
+import type { Arena } from '../arena/arena.js';
 import type { Algorithms } from '../border/algorithms.js';
 import type { Kind } from '../border/kinds.js';
 import {
@@ -12,11 +12,11 @@ import {
   CLOSED_OBJECT,
   REFUSED,
 } from '../border/numbers.js';
-import { checkType, noRoom, SelfDeadlockError } from '../errors.js';
-import type { PolicyOptions, Properties } from '../options.js';
-import type { Reference } from '../reference.js';
+import type { PolicyOptions, Properties } from '../objects/options.js';
+import type { Reference } from '../objects/reference.js';
+import { close, disposedError, forget, reference, SharedObject } from '../objects/shared-object.js';
+import { checkType, noRoom, SelfDeadlockError } from '../runtime/errors.js';
 import { leaves } from '../runtime/membership.js';
-import { close, disposedError, forget, reference, SharedObject } from '../shared-object.js';
 import { algorithmsOf } from './compiled.js';
 import { checkProperties } from './objects.js';
 

@@ -7,7 +7,7 @@
  * after the first one has been collected. There is at most one `Mine` for each address. If a new capacitor uses the
  * address again, the new capacitor has a higher generation, and its `Mine` takes the place of the old `Mine`.
  */
-import type { Reference } from '../reference.js';
+import type { Reference } from '../objects/reference.js';
 import { common } from '../runtime/common.js';
 import type { Membership } from '../runtime/membership.js';
 

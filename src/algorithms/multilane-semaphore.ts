@@ -1,8 +1,8 @@
 /** MultilaneSemaphore is the public face of core/algorithms/lanes.ts. */
 
 import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT } from '../border/numbers.js';
-import type { Handle, Reference } from '../reference.js';
-import { close, detach, disposedError } from '../shared-object.js';
+import type { Handle, Reference } from '../objects/reference.js';
+import { close, detach, disposedError } from '../objects/shared-object.js';
 import { awaitInLane, checkLanes, checkParts, closeParts, findParts, makeParts, Parts, releaseLanes } from './lanes.js';
 import { algorithms, checkPermits, type ListingOptions, ListingSemaphore, objectAt } from './listing.js';
 import { checkProperties } from './objects.js';

@@ -4,8 +4,8 @@
  */
 import type { Kind } from '../border/kinds.js';
 import { LIMIT } from '../border/numbers.js';
-import { bad, checkInteger, checkType } from '../errors.js';
-import { checkProperties as check, type Policy, type PolicyOptions, type Properties } from '../options.js';
+import { checkProperties as check, type Policy, type PolicyOptions, type Properties } from '../objects/options.js';
+import { bad, checkInteger, checkType } from '../runtime/errors.js';
 
 /** The defaults of a class, for checkProperties. */
 export interface Defaults {

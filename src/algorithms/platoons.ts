@@ -12,8 +12,8 @@
 
 import type { Algorithms } from '../border/algorithms.js';
 import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, GRANT_HIGH, MORE, QUEUED, REFUSED } from '../border/numbers.js';
-import { badType, checkType } from '../errors.js';
-import type { Reference } from '../reference.js';
+import type { Reference } from '../objects/reference.js';
+import { badType, checkType } from '../runtime/errors.js';
 import { algorithmsOf } from './compiled.js';
 import { awaitInLane, closeParts, releaseLanes } from './lanes.js';
 

@@ -1,11 +1,11 @@
 /** Sequencer is the public face of core/algorithms/event-count.ts. */
 
-import type { Arena } from '../arena.js';
+import type { Arena } from '../arena/arena.js';
 import { KIND_SEQUENCER } from '../border/numbers.js';
-import { checkOptions } from '../errors.js';
-import type { Properties } from '../options.js';
-import { type Definition, find, type Handle, make } from '../reference.js';
-import { close } from '../shared-object.js';
+import type { Properties } from '../objects/options.js';
+import { type Definition, find, type Handle, make } from '../objects/reference.js';
+import { close } from '../objects/shared-object.js';
+import { checkOptions } from '../runtime/errors.js';
 import { algorithms, ListingObject, objectAt } from './listing.js';
 import { checkProperties } from './objects.js';
 

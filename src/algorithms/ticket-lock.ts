@@ -1,6 +1,6 @@
 /** TicketLock is the public face of core/algorithms/ticket-lock.ts. */
 import { KIND_TICKET_LOCK } from '../border/numbers.js';
-import { type Definition, find, type Handle, make, open } from '../reference.js';
+import { type Definition, find, type Handle, make, open } from '../objects/reference.js';
 import { type LockOptions, properties, SharedLock } from './lock.js';
 
 /** The options of a new `TicketLock`. */

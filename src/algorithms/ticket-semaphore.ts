@@ -1,10 +1,10 @@
 /** TicketSemaphore is the public face of core/algorithms/ticket-semaphore.ts. */
 
 import { ADMITTED, KIND_TICKET_SEMAPHORE } from '../border/numbers.js';
-import { checkInteger } from '../errors.js';
-import type { Properties } from '../options.js';
-import { type Definition, find, type Handle, make } from '../reference.js';
-import { close, disposedError } from '../shared-object.js';
+import type { Properties } from '../objects/options.js';
+import { type Definition, find, type Handle, make } from '../objects/reference.js';
+import { close, disposedError } from '../objects/shared-object.js';
+import { checkInteger } from '../runtime/errors.js';
 import { algorithms, checkPermits, type ListingOptions, ListingSemaphore, objectAt } from './listing.js';
 import { checkProperties } from './objects.js';
 

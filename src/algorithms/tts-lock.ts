@@ -1,6 +1,6 @@
 /** TtsLock is the public face of core/algorithms/tts-lock.ts. */
 import { KIND_TTS_LOCK } from '../border/numbers.js';
-import { type Definition, find, type Handle, make, open } from '../reference.js';
+import { type Definition, find, type Handle, make, open } from '../objects/reference.js';
 import { type LockOptions, properties, SharedLock } from './lock.js';
 
 /** The options of a new `TtsLock`. */

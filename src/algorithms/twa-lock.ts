@@ -1,10 +1,10 @@
 /** TwaLock is the public face of core/algorithms/twa-lock.ts. */
 
 import { KIND_TWA_LOCK, ON_CHAINS } from '../border/numbers.js';
-import { checkChoice } from '../errors.js';
-import type { Properties } from '../options.js';
-import { type Definition, find, type Handle, make, open } from '../reference.js';
-import { reference } from '../shared-object.js';
+import type { Properties } from '../objects/options.js';
+import { type Definition, find, type Handle, make, open } from '../objects/reference.js';
+import { reference } from '../objects/shared-object.js';
+import { checkChoice } from '../runtime/errors.js';
 import { algorithmsOf } from './compiled.js';
 import { type Hash, hashed } from './hash.js';
 import { prepare, prepareFor, type ThresholdOptions } from './listing.js';

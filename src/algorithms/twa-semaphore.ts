@@ -1,10 +1,10 @@
 /** TwaSemaphore is the public face of core/algorithms/twa-semaphore.ts. */
 
 import { ADMITTED, KIND_TWA_SEMAPHORE, SEQUESTERED } from '../border/numbers.js';
-import { checkType } from '../errors.js';
-import type { Properties } from '../options.js';
-import { type Definition, find, type Handle, make } from '../reference.js';
-import { close, disposedError } from '../shared-object.js';
+import type { Properties } from '../objects/options.js';
+import { type Definition, find, type Handle, make } from '../objects/reference.js';
+import { close, disposedError } from '../objects/shared-object.js';
+import { checkType } from '../runtime/errors.js';
 import { type HashedOptions, hashed } from './hash.js';
 import { algorithms, checkPermits, ListingSemaphore, objectAt, type ThresholdOptions } from './listing.js';
 import { checkProperties } from './objects.js';

@@ -1,9 +1,9 @@
 /** A WaitChannel is a channel of Listing 4 as a value: KeyToChannel computes its address once for all calls. */
 
 import type { Algorithms } from '../border/algorithms.js';
-import { checkType } from '../errors.js';
-import { membershipOf } from '../own-arenas.js';
+import { checkType } from '../runtime/errors.js';
 import type { Membership } from '../runtime/membership.js';
+import { membershipOf } from '../runtime/own-arenas.js';
 import { channelAt, type KeyWaitOptions, pollsOf } from './keys.js';
 import { prepare } from './listing.js';
 

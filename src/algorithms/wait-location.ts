@@ -4,8 +4,8 @@
  */
 
 import type { Algorithms } from '../border/algorithms.js';
-import { membershipOf } from '../own-arenas.js';
 import type { Membership } from '../runtime/membership.js';
+import { membershipOf } from '../runtime/own-arenas.js';
 import { checkAlternating, type LocationWaitOptions, pollsOf } from './keys.js';
 import { prepare } from './listing.js';
 

@@ -10,11 +10,12 @@
  * A key is a number that stands for the condition. All threads must use the same key of the same arena for the same
  * condition. Different keys may share a chain, so a thread may be woken while its condition is still false.
  */
-import { checkInteger, checkType } from '../errors.js';
-import { USUAL } from '../options.js';
-import { membershipOf } from '../own-arenas.js';
+
+import { USUAL } from '../objects/options.js';
+import { checkInteger, checkType } from '../runtime/errors.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
 import { MOST_POLLS } from '../runtime/numbers.js';
+import { membershipOf } from '../runtime/own-arenas.js';
 import {
   algorithmsFor,
   channelAt,

@@ -1,11 +1,11 @@
 /** The options of a channel, what `inspect` tells of one, and the properties of the shared object that it asks for. */
-import type { Arena } from '../arena.js';
+import type { Arena } from '../arena/arena.js';
 import { O_INITIAL } from '../border/numbers.js';
-import { bad, checkInteger, checkOptions, refuseName } from '../errors.js';
-import { budget, PARKING, type ParkingOptions, type Properties, USUAL } from '../options.js';
-import { differing, type Handle } from '../reference.js';
+import { budget, PARKING, type ParkingOptions, type Properties, USUAL } from '../objects/options.js';
+import { differing, type Handle } from '../objects/reference.js';
+import type { ConditionStats } from '../objects/stats.js';
+import { bad, checkInteger, checkOptions, refuseName } from '../runtime/errors.js';
 import { ADAPTIVE } from '../runtime/numbers.js';
-import type { ConditionStats } from '../stats.js';
 import { type Codec, checkBytes, checkCodec, roomFor, roomIn, sizeOfPlace } from './codec.js';
 
 export const KIND = 'Channel';

@@ -12,14 +12,23 @@ import {
   P_UNTOLD,
   REFUSED,
 } from '../border/numbers.js';
-import { bad, ClosedError, checkInteger, described } from '../errors.js';
-import { checkWaitOptions, type WaitOptions } from '../options.js';
-import { type Definition, find, make, open, Reference } from '../reference.js';
+import { checkWaitOptions, type WaitOptions } from '../objects/options.js';
+import { type Definition, find, make, open, Reference } from '../objects/reference.js';
+import {
+  close,
+  detach,
+  disposedError,
+  forget,
+  isOver,
+  named,
+  reference,
+  SharedObject,
+} from '../objects/shared-object.js';
+import { conditionStats } from '../objects/stats.js';
+import { bad, ClosedError, checkInteger, described } from '../runtime/errors.js';
 import { countdown } from '../runtime/parking.js';
 import { closed, DONE } from '../runtime/promises.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
-import { close, detach, disposedError, forget, isOver, named, reference, SharedObject } from '../shared-object.js';
-import { conditionStats } from '../stats.js';
 import { type Done, ENDED, type Work, workOf } from './case.js';
 import { type ChannelHandle, type ChannelOptions, type ChannelStats, KIND, properties } from './channel-options.js';
 import { type Codec, checkCodec, hashOf, otherCodec, roomIn, type Wire, wireOf } from './codec.js';

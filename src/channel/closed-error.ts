@@ -1,6 +1,7 @@
 /** The error of a request at an end that is closed, and how a loop knows that the error is of its own end. */
-import { ClosedError } from '../errors.js';
+
 import { common } from '../runtime/common.js';
+import { ClosedError } from '../runtime/errors.js';
 
 /** The end of a channel or a watch at which an error was made, by whichever copy of the library. */
 const madeAt = common('closedAt', () => new WeakMap<object, object>());

@@ -11,7 +11,7 @@
  * The codecs `number`, `numbers` and `bytes` run no code of others. They read and write the place itself (Direct).
  */
 import { O_THRESHOLD, PLACE_HEAD } from '../border/numbers.js';
-import { bad, checkInteger, checkType } from '../errors.js';
+import { bad, checkInteger, checkType } from '../runtime/errors.js';
 import type { Membership } from '../runtime/membership.js';
 
 /** Where a codec writes a message. */

@@ -1,6 +1,6 @@
 /** The codecs that read and write the place of a message itself: numbers and bytes. */
 import { PLACE_HEAD } from '../border/numbers.js';
-import { badType, checkInteger } from '../errors.js';
+import { badType, checkInteger } from '../runtime/errors.js';
 import { type Codec, type Direct, direct, OTHER_CODEC, tooLong, type Views, type Wire } from './codec.js';
 
 const NUMBER = 8;

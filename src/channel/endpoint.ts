@@ -47,9 +47,9 @@ import {
   REFUSED,
   TIMED_OUT,
 } from '../border/numbers.js';
-import { CancelledError, DisposedError, mayNotBlock, noRoom } from '../errors.js';
-import type { Signal } from '../options.js';
+import type { Signal } from '../objects/options.js';
 import { isTimeout, timedOut, watch } from '../runtime/cancellation.js';
+import { CancelledError, DisposedError, mayNotBlock, noRoom } from '../runtime/errors.js';
 import { Fifo } from '../runtime/fifo.js';
 import type { Membership, Shared } from '../runtime/membership.js';
 import { countdown, parkUntilDue } from '../runtime/parking.js';

@@ -29,12 +29,12 @@ import {
   P_PEER,
   PAGE_SIZE,
 } from '../border/numbers.js';
-import { ArenaFullError, arenaFull, DisposedError, noRoom, quoted } from '../errors.js';
-import { Reference } from '../reference.js';
+import { Reference } from '../objects/reference.js';
+import { close, forget, reference, SharedObject } from '../objects/shared-object.js';
+import { ArenaFullError, arenaFull, DisposedError, noRoom, quoted } from '../runtime/errors.js';
 import type { Membership, Shared } from '../runtime/membership.js';
 import { leaves } from '../runtime/membership.js';
 import { closed } from '../runtime/promises.js';
-import { close, forget, reference, SharedObject } from '../shared-object.js';
 import type { Views } from './codec.js';
 import { channelOf, type Module } from './compiled.js';
 import { Endpoint, type Texts } from './endpoint.js';

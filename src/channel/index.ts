@@ -5,7 +5,7 @@
  * @module
  */
 
-export { ClosedError, SelfDeadlockError } from '../errors.js';
+export { ClosedError, SelfDeadlockError } from '../runtime/errors.js';
 export type { Case } from './case.js';
 export { type Batches, Channel, type Received } from './channel.js';
 export type { ChannelHandle, ChannelOptions, ChannelStats, EndStats } from './channel-options.js';

@@ -2,7 +2,7 @@
 /** Zero copy: a thread writes and reads messages where they lie. */
 import { HOLE, PLACE_HEAD } from '../border/numbers.js';
 import { dispose } from '../common/symbols.js';
-import { checkInteger } from '../errors.js';
+import { checkInteger } from '../runtime/errors.js';
 import type { Endpoints } from './endpoints.js';
 
 /**

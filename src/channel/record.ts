@@ -1,5 +1,5 @@
 /** The codec of objects with fixed fields. */
-import { bad, badType, checkType } from '../errors.js';
+import { bad, badType, checkType } from '../runtime/errors.js';
 import { type Codec, tooLong } from './codec.js';
 import { readText, TOO_LONG, writeText } from './text.js';
 

@@ -11,18 +11,26 @@
  * looks at its promises itself, and sleeps on its doorbell in between, as its event loop would.
  */
 import { ADMITTED, ANSWER_CLOSED, E_ASLEEP, KIND_SEMAPHORE, O_KIND, O_TIMEOUTS } from '../border/numbers.js';
-import { badType, CancelledError, checkInteger, checkType, DisposedError, mayNotBlock, noRoom } from '../errors.js';
-import { checkWaitOptions, type WaitOptions } from '../options.js';
-import type { Reference } from '../reference.js';
+import { checkWaitOptions, type WaitOptions } from '../objects/options.js';
+import type { Reference } from '../objects/reference.js';
+import { isOver, reference } from '../objects/shared-object.js';
 import { timedOut, watch } from '../runtime/cancellation.js';
+import {
+  badType,
+  CancelledError,
+  checkInteger,
+  checkType,
+  DisposedError,
+  mayNotBlock,
+  noRoom,
+} from '../runtime/errors.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
 import { isMembership, type Membership } from '../runtime/membership.js';
 import { countdown, nanoseconds } from '../runtime/parking.js';
 import { closed, type Resolve, type Run } from '../runtime/promises.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
-import type { Semaphore } from '../semaphore.js';
-import { acquireNow, release } from '../semaphore.js';
-import { isOver, reference } from '../shared-object.js';
+import type { Semaphore } from '../semaphore/semaphore.js';
+import { acquireNow, release } from '../semaphore/semaphore.js';
 import { type Case, changeOf, type Done, HAPPENED, selecting, type Work, workOf } from './case.js';
 import { caseMark } from './case-mark.js';
 import type { Channel } from './channel.js';

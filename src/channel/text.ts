@@ -1,5 +1,5 @@
 /** The codecs of text: strings, and JSON. */
-import { badType } from '../errors.js';
+import { badType } from '../runtime/errors.js';
 import { type Codec, type From, type Into, OTHER_CODEC, tooLong } from './codec.js';
 
 let encoder: TextEncoder | undefined;

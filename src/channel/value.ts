@@ -15,9 +15,10 @@
  * A value is read as structuredClone reads it: each property once, in order. Code of the user may run in each read, and
  * may throw what it likes, or change the value meanwhile.
  */
-import { badType } from '../errors.js';
-import { handleOf } from '../own-arenas.js';
+
+import { badType } from '../runtime/errors.js';
 import type { Membership } from '../runtime/membership.js';
+import { handleOf } from '../runtime/own-arenas.js';
 import { bufferOf, isShared } from '../runtime/requirements.js';
 import { type Codec, type Direct, direct, type Into, ScratchWire, tooLong, type Views, type Wire } from './codec.js';
 import { lengthOfText, readText, TOO_LONG, writeText } from './text.js';

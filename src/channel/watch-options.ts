@@ -1,9 +1,9 @@
 /** What a watch is made with, and what it tells. watch.ts has the class. */
-import type { Arena } from '../arena.js';
+import type { Arena } from '../arena/arena.js';
 import { KIND_WATCHING_END, PLACES } from '../border/numbers.js';
-import { checkOptions } from '../errors.js';
-import { budget, PARKING, type ParkingOptions, type Properties, USUAL } from '../options.js';
-import { differing, type Handle } from '../reference.js';
+import { budget, PARKING, type ParkingOptions, type Properties, USUAL } from '../objects/options.js';
+import { differing, type Handle } from '../objects/reference.js';
+import { checkOptions } from '../runtime/errors.js';
 import { ADAPTIVE } from '../runtime/numbers.js';
 import type { EndStats } from './channel-options.js';
 import { type Codec, checkBytes, checkCodec, roomFor, roomIn, sizeOfPlace } from './codec.js';

@@ -13,14 +13,23 @@ import {
   PLACES,
   REFUSED,
 } from '../border/numbers.js';
-import { ClosedError, checkInteger, described, SelfDeadlockError } from '../errors.js';
-import { checkWaitOptions, type WaitOptions } from '../options.js';
-import { type Definition, find, make, open, Reference } from '../reference.js';
+import { checkWaitOptions, type WaitOptions } from '../objects/options.js';
+import { type Definition, find, make, open, Reference } from '../objects/reference.js';
+import {
+  close,
+  detach,
+  disposedError,
+  forget,
+  isOver,
+  named,
+  reference,
+  SharedObject,
+} from '../objects/shared-object.js';
+import { conditionStats } from '../objects/stats.js';
+import { ClosedError, checkInteger, described, SelfDeadlockError } from '../runtime/errors.js';
 import { countdown } from '../runtime/parking.js';
 import { closed } from '../runtime/promises.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
-import { close, detach, disposedError, forget, isOver, named, reference, SharedObject } from '../shared-object.js';
-import { conditionStats } from '../stats.js';
 import { changeOf, type Done, ENDED, type Work } from './case.js';
 import { isClosedAt } from './closed-error.js';
 import { type Codec, checkCodec, hashOf, otherCodec, roomIn, type Wire, wireOf } from './codec.js';

@@ -8,12 +8,12 @@
 import type { Core } from '../border/core.js';
 import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, GOES, O_UNREPORTED_DEATHS, UNNAMED } from '../border/numbers.js';
 import type { Key } from '../common/keys.js';
-import { giveBack } from '../held-permits.js';
-import { Reference } from '../reference.js';
+import { giveBack } from '../objects/held-permits.js';
+import { Reference } from '../objects/reference.js';
+import { forget } from '../objects/shared-object.js';
 import type { Membership } from '../runtime/membership.js';
 import { closed } from '../runtime/promises.js';
-import { Semaphore } from '../semaphore.js';
-import { forget } from '../shared-object.js';
+import { Semaphore } from '../semaphore/semaphore.js';
 
 /** What the entries of one table have in common. */
 export interface Home {

@@ -2,8 +2,8 @@
 /** HeldKeys is a guard of several keys: it gives them back once. */
 
 import type { Key } from '../common/keys.js';
-import { HeldLock } from '../held-lock.js';
-import { giveBack } from '../held-permits.js';
+import { HeldLock } from '../objects/held-lock.js';
+import { giveBack } from '../objects/held-permits.js';
 import type { Entry } from './entry.js';
 
 /**

@@ -6,7 +6,7 @@
  */
 
 export type { Key, KeyedStats, KeyStats } from '../common/keys.js';
-export { SelfDeadlockError } from '../errors.js';
+export { SelfDeadlockError } from '../runtime/errors.js';
 export { HeldKeys } from './held-keys.js';
 export { KeyedMutex, type KeyedMutexHandle, type KeyedMutexOptions } from './keyed-mutex.js';
 export { KeyedSemaphore, type KeyedSemaphoreHandle, type KeyedSemaphoreOptions } from './keyed-semaphore.js';

@@ -1,4 +1,4 @@
-/** Opens the object of a key by its name (src/key-reading.ts), without a string or an array for the name. */
+/** Opens the object of a key by its name (src/objects/key-reading.ts), without a string or an array for the name. */
 import type { Core } from '../border/core.js';
 import {
   ANSWER_FULL,
@@ -11,7 +11,18 @@ import {
   OBJECT_SIZE,
 } from '../border/numbers.js';
 import type { Key } from '../common/keys.js';
-import { INTEGER, LATIN, LONG, N_PARENT, N_REST, OWN, PART, REST_ROOM, type Regions, WIDE } from '../key-reading.js';
+import {
+  INTEGER,
+  LATIN,
+  LONG,
+  N_PARENT,
+  N_REST,
+  OWN,
+  PART,
+  REST_ROOM,
+  type Regions,
+  WIDE,
+} from '../objects/key-reading.js';
 import type { Membership } from '../runtime/membership.js';
 import { ADAPTIVE } from '../runtime/numbers.js';
 import { NO_PARTS } from './entry.js';

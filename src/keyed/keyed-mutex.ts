@@ -1,12 +1,12 @@
 /** KeyedMutex is a mutex for each key: a table of keyed.ts with one permit a key. */
-import type { Arena } from '../arena.js';
+import type { Arena } from '../arena/arena.js';
 import { KIND_KEYED_MUTEX } from '../border/numbers.js';
 import type { Key } from '../common/keys.js';
 import { limited } from '../common/limiting.js';
-import { checkOptions, refuseName } from '../errors.js';
-import { type HeldLock, LockGuard } from '../held-lock.js';
-import { budget, PARKING, type ParkingOptions, type Properties, USUAL, type WaitOptions } from '../options.js';
-import { type Definition, find, type Handle, make, open } from '../reference.js';
+import { type HeldLock, LockGuard } from '../objects/held-lock.js';
+import { budget, PARKING, type ParkingOptions, type Properties, USUAL, type WaitOptions } from '../objects/options.js';
+import { type Definition, find, type Handle, make, open } from '../objects/reference.js';
+import { checkOptions, refuseName } from '../runtime/errors.js';
 import { ADAPTIVE } from '../runtime/numbers.js';
 import { entryOf, Keyed, limitsOf, running, take, takeAsync, tryTake } from './keyed.js';
 

@@ -1,10 +1,9 @@
 /** KeyedSemaphore is a semaphore for each key: a table of keyed.ts with n permits a key. */
-import type { Arena } from '../arena.js';
+import type { Arena } from '../arena/arena.js';
 import { KIND_KEYED_SEMAPHORE, LIMIT } from '../border/numbers.js';
 import type { Key } from '../common/keys.js';
 import { limited } from '../common/limiting.js';
-import { checkInteger, checkOptions, refuseName } from '../errors.js';
-import { type HeldPermits, PermitsGuard } from '../held-permits.js';
+import { type HeldPermits, PermitsGuard } from '../objects/held-permits.js';
 import {
   budget,
   isOptions,
@@ -13,8 +12,9 @@ import {
   type Properties,
   USUAL,
   type WaitOptions,
-} from '../options.js';
-import { type Definition, find, type Handle, make, open, openKnown, type Reference } from '../reference.js';
+} from '../objects/options.js';
+import { type Definition, find, type Handle, make, open, openKnown, type Reference } from '../objects/reference.js';
+import { checkInteger, checkOptions, refuseName } from '../runtime/errors.js';
 import { ADAPTIVE } from '../runtime/numbers.js';
 import type { Entry } from './entry.js';
 import { checkPermits, entryOf, Keyed, limitsOf, running, take, takeAsync, tryTake } from './keyed.js';

@@ -1,7 +1,7 @@
 /**
  * Locks by key, which threads share: what KeyedMutex and KeyedSemaphore have in common.
  *
- *     table of the arena  ◄── the name of each key's object says which table it belongs to (src/key-reading.ts)
+ *     table of the arena  ◄── the name of each key's object says which table it belongs to (src/objects/key-reading.ts)
  *         ▲
  *     Table, in each thread: a Map from key to Entry, which is attached to the object of its key
  *                                                    (entry.ts: take, give; key-cache.ts: how long it stays attached)
@@ -37,6 +37,12 @@ import {
   MOST_KEYS,
 } from '../common/keys.js';
 import { dispose } from '../common/symbols.js';
+import { keysOf } from '../objects/key-reading.js';
+import { checkWaitOptions, type Signal, type WaitOptions } from '../objects/options.js';
+import type { Reference } from '../objects/reference.js';
+import { callHolding } from '../objects/running.js';
+import { close, disposedError, forget, isOver, named, reference, SharedObject } from '../objects/shared-object.js';
+import { isTimeout, timedOut } from '../runtime/cancellation.js';
 import {
   ArenaFullError,
   checkInteger,
@@ -45,15 +51,9 @@ import {
   mayNotBlock,
   selfDeadlock,
   type TimeoutError,
-} from '../errors.js';
-import { keysOf } from '../key-reading.js';
-import { checkWaitOptions, type Signal, type WaitOptions } from '../options.js';
-import type { Reference } from '../reference.js';
-import { callHolding } from '../running.js';
-import { isTimeout, timedOut } from '../runtime/cancellation.js';
+} from '../runtime/errors.js';
 import { countdown } from '../runtime/parking.js';
 import { DONE } from '../runtime/promises.js';
-import { close, disposedError, forget, isOver, named, reference, SharedObject } from '../shared-object.js';
 import type { Entry } from './entry.js';
 import { giveAll, type HeldKeys, KeysGuard } from './held-keys.js';
 import { disposeOf } from './key-cache.js';

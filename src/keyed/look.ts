@@ -1,7 +1,7 @@
 /** A look at all keys of a table, in whatever threads: what is out of each and who waits, and how to reach them all. */
 import { GOES, GRANT, KIND_SEMAPHORE, O_INITIAL, TICKET, TOMBSTONE, WAITING } from '../border/numbers.js';
 import type { KeyStats } from '../common/keys.js';
-import { type KeyObject, keysOf } from '../key-reading.js';
+import { type KeyObject, keysOf } from '../objects/key-reading.js';
 import type { Membership } from '../runtime/membership.js';
 import type { Table } from './table.js';
 

@@ -18,10 +18,14 @@
  * go on. So that is an error.
  */
 
-import type { Arena } from '../arena.js';
+import type { Arena } from '../arena/arena.js';
 import { GRANT, KIND_RATE_LIMITER, O_INITIAL, O_MAX, O_SPIN, O_TIMEOUTS, R_WAITS, TICKET } from '../border/numbers.js';
 import { limited } from '../common/limiting.js';
 import { reasonOf } from '../common/signals.js';
+import { checkWaitOptions, isOptions, type Properties, type Signal, type WaitOptions } from '../objects/options.js';
+import { type Definition, differing, find, type Handle, make, open } from '../objects/reference.js';
+import { close, disposedError, forget, isOver, named, reference, SharedObject } from '../objects/shared-object.js';
+import { isTimeout, timedOut } from '../runtime/cancellation.js';
 import {
   ArenaFullError,
   CancelledError,
@@ -33,13 +37,9 @@ import {
   refuseName,
   SelfDeadlockError,
   TimeoutError,
-} from '../errors.js';
-import { checkWaitOptions, isOptions, type Properties, type Signal, type WaitOptions } from '../options.js';
-import { type Definition, differing, find, type Handle, make, open } from '../reference.js';
-import { isTimeout, timedOut } from '../runtime/cancellation.js';
+} from '../runtime/errors.js';
 import { countdown } from '../runtime/parking.js';
 import { closed, DONE } from '../runtime/promises.js';
-import { close, disposedError, forget, isOver, named, reference, SharedObject } from '../shared-object.js';
 import { clock } from './rate-clock.js';
 import { type Parts, partsOf } from './rate-parts.js';
 

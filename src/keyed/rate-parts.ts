@@ -1,13 +1,13 @@
 /** What belongs to a RateLimiter, as this thread has it: the two semaphores, and the log (rate-limiter.ts). */
 import { ANSWER_FULL } from '../border/numbers.js';
-import { arenaFull, noRoom } from '../errors.js';
-import { PAUSE, TURN } from '../key-reading.js';
-import { Reference } from '../reference.js';
+import { PAUSE, TURN } from '../objects/key-reading.js';
+import { Reference } from '../objects/reference.js';
+import { reference } from '../objects/shared-object.js';
 import { common } from '../runtime/common.js';
+import { arenaFull, noRoom } from '../runtime/errors.js';
 import type { Membership, Shared } from '../runtime/membership.js';
 import { closed } from '../runtime/promises.js';
-import { Semaphore } from '../semaphore.js';
-import { reference } from '../shared-object.js';
+import { Semaphore } from '../semaphore/semaphore.js';
 import { clock } from './rate-clock.js';
 import { logObjectsOf, RateLog } from './rate-log.js';
 import { keepWhile } from './staying.js';

@@ -9,15 +9,15 @@
  * `waited` says when it began.
  */
 import { host } from '#host';
-import { Arena } from '../arena.js';
+import { Arena } from '../arena/arena.js';
 import { O_DEATHS, O_LIFE } from '../border/numbers.js';
-import { badType } from '../errors.js';
 import { deadlocks } from '../report/ask.js';
 import { type Ended, measureWaits } from '../report/measure.js';
 import { type ObjectRef, objectRefIn } from '../report/refs.js';
 import { measureHere, membershipIn } from '../report/this-thread.js';
 import { View } from '../report/view.js';
 import { epoch } from '../runtime/epoch.js';
+import { badType } from '../runtime/errors.js';
 import type { Membership } from '../runtime/membership.js';
 
 /** The message of the channels `taketurns:woken` and `taketurns:gave-up`. */

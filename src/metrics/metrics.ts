@@ -1,5 +1,5 @@
 /** The metrics of an arena: what its threads have counted (report/series.ts), and what a report says. */
-import { Arena } from '../arena.js';
+import { Arena } from '../arena/arena.js';
 import { report } from '../report/ask.js';
 import { measureWaits } from '../report/measure.js';
 import { nameOfKind } from '../report/refs.js';

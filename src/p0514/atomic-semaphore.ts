@@ -6,11 +6,11 @@
  * The shared object is released only when no promise of this thread waits at the place any more, because a promise
  * that wakes up still looks at the place.
  */
-import type { Arena } from '../arena.js';
+import type { Arena } from '../arena/arena.js';
 import { CLOSED_OBJECT, KIND_ATOMIC_SEMAPHORE, LIMIT, O_PLACE } from '../border/numbers.js';
-import { checkOptions, DisposedError } from '../errors.js';
-import type { Properties } from '../options.js';
-import { type Definition, find, type Handle, make, type Reference } from '../reference.js';
+import type { Properties } from '../objects/options.js';
+import { type Definition, find, type Handle, make, type Reference } from '../objects/reference.js';
+import { checkOptions, DisposedError } from '../runtime/errors.js';
 import { leaves, threadEnded } from '../runtime/membership.js';
 import { closed } from '../runtime/promises.js';
 import { checkDuration } from './deadline.js';

@@ -4,10 +4,10 @@
  * instead: the position of a word in its buffer decides which bucket (core/algorithms/places.ts). words.ts has the
  * waiting.
  */
-import type { Arena } from '../arena.js';
-import { checkOptions } from '../errors.js';
-import { membershipOf } from '../own-arenas.js';
+import type { Arena } from '../arena/arena.js';
+import { checkOptions } from '../runtime/errors.js';
 import type { Membership } from '../runtime/membership.js';
+import { membershipOf } from '../runtime/own-arenas.js';
 import { checkDuration } from './deadline.js';
 import { Notify, notifyNumber } from './notify.js';
 import { keyOf, Places, type ValueOf, type WaitableArray, Word, waitUntil, waitUntilAsync } from './words.js';

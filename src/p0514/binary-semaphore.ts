@@ -1,6 +1,6 @@
 /** BinarySemaphore is the class of semaphore.ts with 1 as the greatest value. semaphore.ts has all but `signal`. */
 import { KIND_BINARY_SEMAPHORE } from '../border/numbers.js';
-import { type Definition, find, type Handle, make } from '../reference.js';
+import { type Definition, find, type Handle, make } from '../objects/reference.js';
 import { Notify } from './notify.js';
 import { CounterSemaphore, counterProperties, raise, type SemaphoreOptions } from './semaphore.js';
 

@@ -1,6 +1,6 @@
 /** CountingSemaphore is the class of semaphore.ts with 2,147,483,647 as the greatest value. */
 import { KIND_COUNTING_SEMAPHORE, LIMIT } from '../border/numbers.js';
-import { type Definition, find, type Handle, make } from '../reference.js';
+import { type Definition, find, type Handle, make } from '../objects/reference.js';
 import { Notify } from './notify.js';
 import { CounterSemaphore, counterProperties, raise, type SemaphoreOptions } from './semaphore.js';
 

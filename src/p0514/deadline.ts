@@ -1,5 +1,5 @@
 /** The checks of the time arguments of timed waits: a duration or a point of time. */
-import { badType, checkMilliseconds } from '../errors.js';
+import { badType, checkMilliseconds } from '../runtime/errors.js';
 import { LONGEST } from '../runtime/numbers.js';
 
 /** Checks a duration, and returns it. A negative duration is over, as in C++, so the result is 0. */

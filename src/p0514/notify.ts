@@ -1,6 +1,6 @@
 /** A signal names the waiters that it unblocks: all, one or none. */
 import { NOTIFY_ALL, NOTIFY_NONE, NOTIFY_ONE } from '../border/numbers.js';
-import { badType } from '../errors.js';
+import { badType } from '../runtime/errors.js';
 
 /**
  * P0514R1's `semaphore_notify`: the waiters that a signal unblocks. After a signal with `none`, a waiter sleeps on

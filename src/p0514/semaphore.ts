@@ -14,7 +14,7 @@
  * have to be woken, the answer of the call says so, and this class finishes the release by a call of the core.
  */
 import { algorithmsOf } from '../algorithms/compiled.js';
-import type { Arena } from '../arena.js';
+import type { Arena } from '../arena/arena.js';
 import type { Algorithms } from '../border/algorithms.js';
 import type { Kind } from '../border/kinds.js';
 import {
@@ -31,15 +31,15 @@ import {
   MOST_WAITING,
   QUEUED,
 } from '../border/numbers.js';
-import { badInteger, checkInteger, checkOptions, DisposedError, mayNotBlock, TimeoutError } from '../errors.js';
-import { budget, PARKING, type ParkingOptions, type Properties, USUAL, type WaitOptions } from '../options.js';
-import type { Reference } from '../reference.js';
+import { budget, PARKING, type ParkingOptions, type Properties, USUAL, type WaitOptions } from '../objects/options.js';
+import type { Reference } from '../objects/reference.js';
+import { close, detach, disposedError, forget, isOver, reference, SharedObject } from '../objects/shared-object.js';
 import { setTimeout } from '../runtime/clock.js';
+import { badInteger, checkInteger, checkOptions, DisposedError, mayNotBlock, TimeoutError } from '../runtime/errors.js';
 import type { Membership } from '../runtime/membership.js';
 import { ADAPTIVE, LONGEST } from '../runtime/numbers.js';
 import { closed, DONE, type Promises } from '../runtime/promises.js';
-import { Semaphore } from '../semaphore.js';
-import { close, detach, disposedError, forget, isOver, reference, SharedObject } from '../shared-object.js';
+import { Semaphore } from '../semaphore/semaphore.js';
 import { checkDuration, INSTEAD, untilThen } from './deadline.js';
 import { type Notify, notifyNumber } from './notify.js';
 

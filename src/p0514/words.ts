@@ -15,8 +15,8 @@
 import { host } from '#host';
 import { algorithmsOf } from '../algorithms/compiled.js';
 import type { Algorithms } from '../border/algorithms.js';
-import { badInteger, badType, mayNotBlock } from '../errors.js';
 import { now } from '../runtime/clock.js';
+import { badInteger, badType, mayNotBlock } from '../runtime/errors.js';
 import type { Membership } from '../runtime/membership.js';
 import { LONGEST } from '../runtime/numbers.js';
 import { isShared } from '../runtime/requirements.js';

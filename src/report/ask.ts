@@ -1,8 +1,8 @@
 /** The questions of a user: what is there in an arena, and is there a deadlock? */
 import { host } from '#host';
-import { Arena } from '../arena.js';
-import { checkInteger, checkOptions } from '../errors.js';
+import { Arena } from '../arena/arena.js';
 import { timestamp } from '../runtime/clock.js';
+import { checkInteger, checkOptions } from '../runtime/errors.js';
 import type { Membership } from '../runtime/membership.js';
 import { type Deadlocks, deadlocksIn, unseenIn } from './deadlocks.js';
 import { type Look, lookAt, together } from './look.js';

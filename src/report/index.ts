@@ -5,7 +5,7 @@
  * The entry is apart from `taketurns`, so that a program that never asks does not carry its code.
  * @module
  */
-export type { Used } from '../stats.js';
+export type { Used } from '../objects/stats.js';
 export { deadlocks, type ReportOptions, report } from './ask.js';
 export { DeadlockError } from './deadlock-error.js';
 export type { Deadlock, DeadlockEdge, Deadlocks } from './deadlocks.js';

@@ -56,7 +56,7 @@ import {
   WIDTH_MASK,
 } from '../border/numbers.js';
 import { caseMark } from '../channel/case-mark.js';
-import type { SharedMemory } from '../own-arenas.js';
+import type { SharedMemory } from '../runtime/own-arenas.js';
 import { labelOf } from './labels.js';
 import { type Called, calledAt, kindOf } from './names.js';
 import { isAsync, isClosed, objectIndexOf, threadOf, View } from './view.js';

@@ -37,7 +37,7 @@ import {
   WIDTH_MASK,
 } from '../border/numbers.js';
 import type { Sync } from '../border/sync.js';
-import { ownNumber, PAUSE } from '../key-reading.js';
+import { ownNumber, PAUSE } from '../objects/key-reading.js';
 import { epoch } from '../runtime/epoch.js';
 import { WAIT_BLOCKED, WAIT_FAILED } from '../runtime/numbers.js';
 import { kindOf } from './names.js';

@@ -1,5 +1,5 @@
 /** The memberships of the calling thread: one for each arena to which it is attached (runtime/membership.ts). */
-import { anchored } from '../anchored.js';
+import { anchored } from '../host/anchored.js';
 import type { Membership } from '../runtime/membership.js';
 
 /** @param anchor that of the host of this thread. */

@@ -21,7 +21,7 @@ import {
   P_PEER,
 } from '../border/numbers.js';
 import type { Key } from '../common/keys.js';
-import { keyAt, ownerOf, ownNumber, PAUSE, TURN } from '../key-reading.js';
+import { keyAt, ownerOf, ownNumber, PAUSE, TURN } from '../objects/key-reading.js';
 import type { View } from './view.js';
 
 /** What tells an object from others. */

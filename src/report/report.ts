@@ -25,9 +25,9 @@ import {
   PHASE_COUNT,
   TICKET,
 } from '../border/numbers.js';
-import { badType } from '../errors.js';
+import type { Used } from '../objects/stats.js';
 import { epoch } from '../runtime/epoch.js';
-import type { Used } from '../stats.js';
+import { badType } from '../runtime/errors.js';
 import { type Deadlock, deadlocksIn, unseenIn } from './deadlocks.js';
 import { attachmentsOf, cut, emptyQueue, type Look, placesOf, type Queue } from './look.js';
 import { kindOf } from './names.js';

@@ -19,7 +19,7 @@
  * a series for the same name at the same time. Who reads adds the two up.
  */
 import { METRICS_SIZE, N_BYTES, N_LENGTH, O_LIFE, O_NAME } from '../border/numbers.js';
-import { ownerOf } from '../key-reading.js';
+import { ownerOf } from '../objects/key-reading.js';
 import { endOfLabels } from './labels.js';
 import { kindOf, namedBy } from './names.js';
 import type { View } from './view.js';

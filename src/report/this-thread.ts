@@ -1,12 +1,12 @@
 /** What the calling thread does for reports: it looks for deadlocks when it blocks for long, and has a name. */
 import { host } from '#host';
-import { Arena } from '../arena.js';
+import { Arena } from '../arena/arena.js';
 import type { Channel } from '../border/channel.js';
 import type { Sync } from '../border/sync.js';
-import { badType, checkChoice, checkInteger, checkOptions, checkType } from '../errors.js';
-import { inside } from '../own-arenas.js';
 import { common } from '../runtime/common.js';
+import { badType, checkChoice, checkInteger, checkOptions, checkType } from '../runtime/errors.js';
 import type { Membership } from '../runtime/membership.js';
+import { inside } from '../runtime/own-arenas.js';
 import { labelThread, type Watching, watching } from './host.js';
 import type { measureWaits } from './measure.js';
 import { memberships } from './memberships.js';

@@ -30,7 +30,7 @@ import {
   USED_OBJECTS,
   USED_THREADS,
 } from '../border/numbers.js';
-import type { SharedMemory } from '../own-arenas.js';
+import type { SharedMemory } from '../runtime/own-arenas.js';
 
 /** The states of the word O_LIFE, in its low half (core/arena/objects.ts). */
 const OBJECT_STATES = 3 << 24;

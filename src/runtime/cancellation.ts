@@ -2,8 +2,8 @@
 
 import { LEAVE, type TIMED_OUT } from '../border/numbers.js';
 import { reasonOf, type Signal, whenAborted } from '../common/signals.js';
-import { CancelledError, TimeoutError } from '../errors.js';
 import { clearTimeout, setTimeout } from './clock.js';
+import { CancelledError, TimeoutError } from './errors.js';
 import { countdown } from './parking.js';
 
 const nothing = (): void => {};

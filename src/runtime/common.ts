@@ -11,7 +11,7 @@
  * (core/arena/words.ts), even if the layout stays the same.
  */
 import { host } from '#host';
-import { anchored } from '../anchored.js';
+import { anchored } from '../host/anchored.js';
 
 /** Returns the value of this name that the copies share. The first copy to ask makes the value. */
 export function common<T extends object>(name: string, make: () => T): T {

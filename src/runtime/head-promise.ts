@@ -12,8 +12,8 @@
 
 import type { Core } from '../border/core.js';
 import { ADMITTED, ANSWER_CLOSED, OBJECT_SIZE } from '../border/numbers.js';
-import { DisposedError } from '../errors.js';
 import type { Doorbell, Flushable } from './doorbell.js';
+import { DisposedError } from './errors.js';
 import { NO_SLOT } from './numbers.js';
 import type { Known, Resolve } from './promises.js';
 

@@ -43,10 +43,10 @@ import {
   O_KIND,
   TICKET,
 } from '../border/numbers.js';
-import { arenaFull, DisposedError, mayNotBlock, noRoom } from '../errors.js';
 import type { Line } from '../host/host.js';
 import { common } from './common.js';
 import { Doorbell } from './doorbell.js';
+import { arenaFull, DisposedError, mayNotBlock, noRoom } from './errors.js';
 import type { HeadPromise } from './head-promise.js';
 import { coreModule, instantiate } from './instance.js';
 import { afterInterrupt } from './interrupts.js';

@@ -24,9 +24,9 @@
 import type { Core } from '../border/core.js';
 import { ADMITTED, MORE, REFUSED } from '../border/numbers.js';
 import type { Signal } from '../common/signals.js';
-import { CancelledError, DisposedError, described } from '../errors.js';
 import { locate, type Wanted, watch } from './cancellation.js';
 import type { Doorbell, Flushable } from './doorbell.js';
+import { CancelledError, DisposedError, described } from './errors.js';
 import { Fifo } from './fifo.js';
 import { NO_SLOT } from './numbers.js';
 

@@ -11,6 +11,9 @@ import { host } from '#host';
 import { ADMITTED, ANSWER_BROKEN, ANSWER_CLOSED, ARRIVED, KIND_BARRIER, QUEUED, REFUSED } from '../border/numbers.js';
 import { refusePromise } from '../common/refuse-promise.js';
 import { reasonOf } from '../common/signals.js';
+import { checkWaitOptions, type Properties, USUAL, type WaitOptions } from '../objects/options.js';
+import { type Definition, find, type Handle, make, open, type Reference } from '../objects/reference.js';
+import { disposedError, isOver, reference } from '../objects/shared-object.js';
 import {
   BrokenBarrierError,
   checkInteger,
@@ -19,13 +22,10 @@ import {
   described,
   refuseName,
   TimeoutError,
-} from '../errors.js';
-import { checkWaitOptions, type Properties, USUAL, type WaitOptions } from '../options.js';
-import { type Definition, find, type Handle, make, open, type Reference } from '../reference.js';
+} from '../runtime/errors.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
 import { countdown } from '../runtime/parking.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
-import { disposedError, isOver, reference } from '../shared-object.js';
 import {
   address,
   answerAt,

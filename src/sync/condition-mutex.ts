@@ -3,12 +3,12 @@
  * mutex, as its max and its threshold. A new object at the same address has another generation.
  */
 
-import { badType } from '../errors.js';
-import { Mutex, type MutexHandle } from '../mutex.js';
-import type { Properties } from '../options.js';
-import { type Inside, inside } from '../own-arenas.js';
-import type { Reference } from '../reference.js';
+import { Mutex, type MutexHandle } from '../mutex/mutex.js';
+import type { Properties } from '../objects/options.js';
+import type { Reference } from '../objects/reference.js';
+import { badType } from '../runtime/errors.js';
 import { ADAPTIVE } from '../runtime/numbers.js';
+import { type Inside, inside } from '../runtime/own-arenas.js';
 import { syncOf } from './compiled.js';
 import { referenceOf } from './locking-again.js';
 

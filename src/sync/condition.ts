@@ -22,19 +22,19 @@ import {
   TIMED_OUT,
 } from '../border/numbers.js';
 import { refusePromise } from '../common/refuse-promise.js';
-import { checkInteger, checkType, described, mayNotBlock, noRoom, SelfDeadlockError } from '../errors.js';
-import { giveBack } from '../held-permits.js';
-import { isHeld, Mutex, type MutexHandle } from '../mutex.js';
-import { checkWaitOptions, type Signal, type WaitOptions } from '../options.js';
-import { checkKind, type Definition, find, type Handle, make, open, type Reference } from '../reference.js';
+import { isHeld, Mutex, type MutexHandle } from '../mutex/mutex.js';
+import { giveBack } from '../objects/held-permits.js';
+import { checkWaitOptions, type Signal, type WaitOptions } from '../objects/options.js';
+import { checkKind, type Definition, find, type Handle, make, open, type Reference } from '../objects/reference.js';
+import { close, disposedError, forget, isOver, named, reference, SharedObject } from '../objects/shared-object.js';
+import { type ConditionStats, conditionStats } from '../objects/stats.js';
 import { isTimeout, timedOut, watch } from '../runtime/cancellation.js';
+import { checkInteger, checkType, described, mayNotBlock, noRoom, SelfDeadlockError } from '../runtime/errors.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
 import type { Shared } from '../runtime/membership.js';
 import { countdown, parkUntilDue } from '../runtime/parking.js';
 import { closed, newPromise, type Resolve, resolveOfNew } from '../runtime/promises.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
-import { close, disposedError, forget, isOver, named, reference, SharedObject } from '../shared-object.js';
-import { type ConditionStats, conditionStats } from '../stats.js';
 import { syncOf } from './compiled.js';
 import { arenaOf, isOf, ownMutex, properties } from './condition-mutex.js';
 import { hasStack, TO_BEGIN_ASYNC, TO_LOCK_AGAIN } from './has-stack.js';

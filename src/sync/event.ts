@@ -6,10 +6,10 @@
  */
 
 import { ADMITTED, ANSWER_CLOSED, KIND_EVENT, O_INITIAL } from '../border/numbers.js';
-import { checkOptions, checkType, refuseName } from '../errors.js';
-import { type Properties, USUAL, type WaitOptions } from '../options.js';
-import { type Definition, differing, find, type Handle, make, open } from '../reference.js';
-import { disposedError } from '../shared-object.js';
+import { type Properties, USUAL, type WaitOptions } from '../objects/options.js';
+import { type Definition, differing, find, type Handle, make, open } from '../objects/reference.js';
+import { disposedError } from '../objects/shared-object.js';
+import { checkOptions, checkType, refuseName } from '../runtime/errors.js';
 import {
   address,
   functions,

@@ -13,7 +13,7 @@
 
 import { inspected, nameOf, shown } from '../common/shown.js';
 import { asyncDispose, dispose } from '../common/symbols.js';
-import type { WaitOptions } from '../options.js';
+import type { WaitOptions } from '../objects/options.js';
 
 /** @internal What a guard calls to act on its lock. */
 export interface GuardedLock {

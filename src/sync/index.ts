@@ -5,8 +5,8 @@
  * @module
  */
 
-export { BrokenBarrierError, SelfDeadlockError } from '../errors.js';
-export type { ConditionStats } from '../stats.js';
+export type { ConditionStats } from '../objects/stats.js';
+export { BrokenBarrierError, SelfDeadlockError } from '../runtime/errors.js';
 export {
   Barrier,
   type BarrierHandle,

@@ -1,10 +1,10 @@
 /** Latch is a count that only falls. Threads wait until the count is 0. The phase word of phase.ts has the count. */
 
 import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX, KIND_LATCH, PHASE_COUNT } from '../border/numbers.js';
-import { checkInteger, checkOptions, refuseName } from '../errors.js';
-import { type Properties, USUAL, type WaitOptions } from '../options.js';
-import { type Definition, find, type Handle, make, open } from '../reference.js';
-import { disposedError } from '../shared-object.js';
+import { type Properties, USUAL, type WaitOptions } from '../objects/options.js';
+import { type Definition, find, type Handle, make, open } from '../objects/reference.js';
+import { disposedError } from '../objects/shared-object.js';
+import { checkInteger, checkOptions, refuseName } from '../runtime/errors.js';
 import { address, functions, propertiesOf, type SyncOptions, state, type Waiter, waiters } from './phase-object.js';
 import { awaitZero, awaitZeroAsync, ZeroObject } from './zero-object.js';
 

@@ -5,13 +5,13 @@
  */
 import type { Core } from '../border/core.js';
 import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, CLOSED_OBJECT, CONTENDED, LEAVE, REFUSED } from '../border/numbers.js';
-import { ArenaFullError, CancelledError } from '../errors.js';
-import { enterAsync, type Mutex, report } from '../mutex.js';
-import { type Entered, waitInQueue } from '../mutex-queue.js';
-import type { Reference } from '../reference.js';
+import { enterAsync, type Mutex, report } from '../mutex/mutex.js';
+import { type Entered, waitInQueue } from '../mutex/queue.js';
+import type { Reference } from '../objects/reference.js';
+import { disposedError, isOver, reference } from '../objects/shared-object.js';
 import { setTimeout } from '../runtime/clock.js';
+import { ArenaFullError, CancelledError } from '../runtime/errors.js';
 import { forEver } from '../runtime/parking.js';
-import { disposedError, isOver, reference } from '../shared-object.js';
 
 /** If there is no room for a request of the thread, the thread tries again after so many milliseconds. */
 const PAUSE = 1;

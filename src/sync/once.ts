@@ -13,13 +13,13 @@ import { ADMITTED, ANSWER_CLOSED, BEGUN, KIND_ONCE, O_PHASE, PHASE_COUNT, QUEUED
 import type { Sync } from '../border/sync.js';
 import { refusePromise } from '../common/refuse-promise.js';
 import { reasonOf } from '../common/signals.js';
-import { checkOptions, checkType, described, refuseName, selfDeadlock } from '../errors.js';
-import { checkWaitOptions, type Properties, USUAL, type WaitOptions } from '../options.js';
-import { type Definition, find, type Handle, make, open } from '../reference.js';
+import { checkWaitOptions, type Properties, USUAL, type WaitOptions } from '../objects/options.js';
+import { type Definition, find, type Handle, make, open } from '../objects/reference.js';
+import { disposedError, forget, isOver, reference } from '../objects/shared-object.js';
 import { timedOut } from '../runtime/cancellation.js';
+import { checkOptions, checkType, described, refuseName, selfDeadlock } from '../runtime/errors.js';
 import { countdown } from '../runtime/parking.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
-import { disposedError, forget, isOver, reference } from '../shared-object.js';
 import {
   address,
   attachments,

@@ -19,7 +19,7 @@
  * the group wakes the helper.
  */
 import { host } from '#host';
-import type { Arena } from '../arena.js';
+import type { Arena } from '../arena/arena.js';
 import type { Kind } from '../border/kinds.js';
 import {
   ADMITTED,
@@ -32,18 +32,18 @@ import {
   TIMED_OUT,
 } from '../border/numbers.js';
 import type { Sync } from '../border/sync.js';
-import { mayNotBlock } from '../errors.js';
-import { budget, PARKING, type ParkingOptions, type Properties, type WaitOptions } from '../options.js';
-import type { Reference } from '../reference.js';
+import { budget, PARKING, type ParkingOptions, type Properties, type WaitOptions } from '../objects/options.js';
+import type { Reference } from '../objects/reference.js';
+import { close, disposedError, forget, isOver, named, reference, SharedObject } from '../objects/shared-object.js';
+import { threadIdOf } from '../objects/stats.js';
 import { isTimeout, timedOut, watch } from '../runtime/cancellation.js';
 import { timestamp } from '../runtime/clock.js';
+import { mayNotBlock } from '../runtime/errors.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
 import { type Membership, threadEnded } from '../runtime/membership.js';
 import { ADAPTIVE, WAIT_BLOCKED, WAIT_FAILED } from '../runtime/numbers.js';
 import { nanoseconds } from '../runtime/parking.js';
 import { checkWaitAsync, isNative, waitAsync } from '../runtime/wait-async.js';
-import { close, disposedError, forget, isOver, named, reference, SharedObject } from '../shared-object.js';
-import { threadIdOf } from '../stats.js';
 import { syncOf } from './compiled.js';
 
 /** The options of a new object of `taketurns/sync`. A `Condition` takes no options. */

@@ -8,10 +8,10 @@
 import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX, KIND_WAIT_GROUP } from '../border/numbers.js';
 import { inspected, shown } from '../common/shown.js';
 import { asyncDispose, dispose } from '../common/symbols.js';
-import { checkInteger, checkOptions, checkType, refuseName } from '../errors.js';
-import { type Properties, USUAL, type WaitOptions } from '../options.js';
-import { type Definition, find, type Handle, make, open } from '../reference.js';
-import { disposedError, isOver } from '../shared-object.js';
+import { type Properties, USUAL, type WaitOptions } from '../objects/options.js';
+import { type Definition, find, type Handle, make, open } from '../objects/reference.js';
+import { disposedError, isOver } from '../objects/shared-object.js';
+import { checkInteger, checkOptions, checkType, refuseName } from '../runtime/errors.js';
 import { MOST } from './latch.js';
 import {
   address,

@@ -1,9 +1,9 @@
 import type { Kind } from '../border/kinds.js';
 import { ADMITTED, type ANSWER_BROKEN, ANSWER_CLOSED, QUEUED, REFUSED } from '../border/numbers.js';
-import { checkWaitOptions, type WaitOptions } from '../options.js';
-import type { Reference } from '../reference.js';
+import { checkWaitOptions, type WaitOptions } from '../objects/options.js';
+import type { Reference } from '../objects/reference.js';
+import { disposedError } from '../objects/shared-object.js';
 import { countdown } from '../runtime/parking.js';
-import { disposedError } from '../shared-object.js';
 import {
   address,
   checkBlocking,

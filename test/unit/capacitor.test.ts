@@ -16,9 +16,9 @@ import {
 import { describe, expect, it } from 'vitest';
 import { Capacitor as SourceCapacitor } from '../../src/algorithms/capacitor.js';
 import { algorithmsOf } from '../../src/algorithms/compiled.js';
-import { Arena as SourceArena } from '../../src/arena.js';
+import { Arena as SourceArena } from '../../src/arena/arena.js';
 import { REFUSED } from '../../src/border/numbers.js';
-import { membershipOf } from '../../src/own-arenas.js';
+import { membershipOf } from '../../src/runtime/own-arenas.js';
 import { type Member, team } from '../support/team.js';
 
 const crowd = team(1);

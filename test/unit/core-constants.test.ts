@@ -165,8 +165,8 @@ describe('the package', () => {
   });
 
   it('keeps private fields private', () => {
-    expect(read('dist/semaphore.js')).toMatch(/this\.#core\b/);
-    expect(read('dist/semaphore.js')).not.toContain('__classPrivateField');
+    expect(read('dist/semaphore/semaphore.js')).toMatch(/this\.#core\b/);
+    expect(read('dist/semaphore/semaphore.js')).not.toContain('__classPrivateField');
   });
 });
 

@@ -71,7 +71,7 @@ describe('an error of another realm or copy', () => {
   type Class = new (message: string) => Error;
 
   it.each(Object.entries(ERRORS))('%s: `instanceof` knows it, and takes it for no other', (name, Own) => {
-    const code = ['common/errors', 'errors']
+    const code = ['common/errors', 'runtime/errors']
       .map((file) => readFileSync(new URL(`../../dist/${file}.js`, import.meta.url), 'utf8'))
       .join('')
       .replaceAll(/^(import|export \*) .*|^export /gm, '');

@@ -336,7 +336,7 @@ export const models: readonly Model[] = [
   ),
   ...anywhereModels(false),
   ...anywhereModels(true),
-  // A reaper that an exception has stopped stays the reaper. So it must reap once more (src/arena.ts).
+  // A reaper that an exception has stopped stays the reaper. So it must reap once more (src/arena/arena.ts).
   anywhere(
     'reap',
     [

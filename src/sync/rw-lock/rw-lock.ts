@@ -38,6 +38,13 @@ import {
 } from '../../border/numbers.js';
 import type { Sync } from '../../border/sync.js';
 import { reasonOf } from '../../common/signals.js';
+import { NO_READING, NO_WRITING, told } from '../../objects/held-permits.js';
+import { checkWaitOptions, type Properties, type Signal, USUAL, type WaitOptions } from '../../objects/options.js';
+import { type Definition, find, make, open } from '../../objects/reference.js';
+import { close, disposedError, forget, isOver, reference } from '../../objects/shared-object.js';
+import { threadText } from '../../objects/stats.js';
+import { isTimeout, locate, timedOut, watch } from '../../runtime/cancellation.js';
+import { timestamp } from '../../runtime/clock.js';
 import {
   bad,
   checkInteger,
@@ -48,20 +55,13 @@ import {
   refuseName,
   selfDeadlock,
   TimeoutError,
-} from '../../errors.js';
-import { NO_READING, NO_WRITING, told } from '../../held-permits.js';
-import { checkWaitOptions, type Properties, type Signal, USUAL, type WaitOptions } from '../../options.js';
-import { type Definition, find, make, open } from '../../reference.js';
-import { isTimeout, locate, timedOut, watch } from '../../runtime/cancellation.js';
-import { timestamp } from '../../runtime/clock.js';
+} from '../../runtime/errors.js';
 import { afterInterrupt } from '../../runtime/interrupts.js';
 import { WAIT_FAILED } from '../../runtime/numbers.js';
 import { countdown } from '../../runtime/parking.js';
 import { closed, newPromise, type Run, resolveOfNew } from '../../runtime/promises.js';
 import { checkWaitAsync, waitAsync } from '../../runtime/wait-async.js';
-import { Semaphore } from '../../semaphore.js';
-import { close, disposedError, forget, isOver, reference } from '../../shared-object.js';
-import { threadText } from '../../stats.js';
+import { Semaphore } from '../../semaphore/semaphore.js';
 import {
   type GuardedLock,
   type HeldRead,

@@ -58,9 +58,9 @@ import {
   type REFUSED,
 } from '../../border/numbers.js';
 import type { Sync } from '../../border/sync.js';
-import { ArenaFullError } from '../../errors.js';
-import type { Reference } from '../../reference.js';
+import type { Reference } from '../../objects/reference.js';
 import { common } from '../../runtime/common.js';
+import { ArenaFullError } from '../../runtime/errors.js';
 import type { Membership, Shared } from '../../runtime/membership.js';
 import { syncOf } from '../compiled.js';
 import type { GuardedLock } from '../held-rw.js';

@@ -1,6 +1,6 @@
 /** The options of a lock for readers and writers, and what it tells of itself. */
-import type { WaitOptions } from '../../options.js';
-import type { Handle } from '../../reference.js';
+import type { WaitOptions } from '../../objects/options.js';
+import type { Handle } from '../../objects/reference.js';
 import type { HeldRead } from '../held-rw.js';
 
 /** How long a promise may take to lock for reading, and within which guard it reads. */

@@ -1,5 +1,5 @@
 /**
- * The ops of a mutex. They do what src/mutex.ts does around the core. In the text of a program each letter stands for
+ * The ops of a mutex. They do what src/mutex/mutex.ts does around the core. In the text of a program each letter stands for
  * one op, and bars stand between the programs of two threads:
  *
  *     L  lock

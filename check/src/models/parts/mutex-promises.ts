@@ -1,5 +1,5 @@
 /**
- * The work that src/mutex.ts, src/runtime/head-promise.ts and src/runtime/doorbell.ts do around the core for promises
+ * The work that src/mutex/mutex.ts, src/runtime/head-promise.ts and src/runtime/doorbell.ts do around the core for promises
  * of a mutex. The ops are machines of a few phases, since the search must be able to stop between any two accesses.
  *
  * The promises of a thread are in a queue. The first of them may be the head; those behind it stand in runs.

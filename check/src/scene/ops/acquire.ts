@@ -1,4 +1,4 @@
-/** The ops that acquire, blocking or not. They do what src/semaphore.ts and src/runtime do around the core. */
+/** The ops that acquire, blocking or not. They do what src/semaphore/semaphore.ts and src/runtime do around the core. */
 import { Violation } from '../../engine/search/violation.js';
 import { ADMITTED, ANSWER_CLOSED, LEAVE, QUEUED, REFUSED, TIMED_OUT } from '../layout.js';
 import type { Op, Waiting } from '../model.js';

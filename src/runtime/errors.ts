@@ -1,8 +1,8 @@
 /** The errors of this library, and the checks of arguments. */
-import type { Core } from './border/core.js';
-import { badType, knowEverywhere, shown } from './common/errors.js';
+import type { Core } from '../border/core.js';
+import { badType, knowEverywhere, shown } from '../common/errors.js';
 
-export * from './common/errors.js';
+export * from '../common/errors.js';
 
 /** @internal A shared object has its words for an error under this key: `the Mutex "accounts"`. */
 export const described = Symbol();

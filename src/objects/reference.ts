@@ -4,8 +4,8 @@
  */
 
 import { host } from '#host';
-import type { Core } from './border/core.js';
-import type { Kind, NumberOf } from './border/kinds.js';
+import type { Core } from '../border/core.js';
+import type { Kind, NumberOf } from '../border/kinds.js';
 import {
   ANSWER_CLOSED,
   ANSWER_FULL,
@@ -22,12 +22,29 @@ import {
   O_INITIAL,
   O_MAX,
   O_ROBUST,
-} from './border/numbers.js';
-import { arenaFull, bad, badType, checkInteger, checkType, DisposedError, noRoom, quoted, shown } from './errors.js';
+} from '../border/numbers.js';
+import {
+  arenaFull,
+  bad,
+  badType,
+  checkInteger,
+  checkType,
+  DisposedError,
+  noRoom,
+  quoted,
+  shown,
+} from '../runtime/errors.js';
+import type { LibraryObject, Membership, Shared } from '../runtime/membership.js';
+import { HELD } from '../runtime/numbers.js';
+import {
+  type ArenaHandle,
+  fromHandle,
+  handleOf,
+  type Inside,
+  membershipForNew,
+  membershipOf,
+} from '../runtime/own-arenas.js';
 import type { Properties } from './options.js';
-import { type ArenaHandle, fromHandle, handleOf, type Inside, membershipForNew, membershipOf } from './own-arenas.js';
-import type { LibraryObject, Membership, Shared } from './runtime/membership.js';
-import { HELD } from './runtime/numbers.js';
 
 /** A plain, structured-cloneable value that stands for a shared object in a message to another thread. */
 export interface Handle<K extends Kind = Kind> {

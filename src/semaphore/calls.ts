@@ -3,10 +3,10 @@
  * max checks whether there is room before it releases. The choice is made when the semaphore is made, so each call goes
  * to one function, which V8 can inline.
  */
-import type { Core } from './border/core.js';
-import { ANSWER_OVER_MAX, CLOSED_OBJECT, LIMIT } from './border/numbers.js';
-import { CHECK_OWNER_DEATHS } from './runtime/numbers.js';
-import type { Parked } from './runtime/parking.js';
+import type { Core } from '../border/core.js';
+import { ANSWER_OVER_MAX, CLOSED_OBJECT, LIMIT } from '../border/numbers.js';
+import { CHECK_OWNER_DEATHS } from '../runtime/numbers.js';
+import type { Parked } from '../runtime/parking.js';
 
 /**
  * Gives the answers of the core's acquire, and one more: CHECK_OWNER_DEATHS says that a robust semaphore has admitted

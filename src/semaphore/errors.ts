@@ -7,11 +7,11 @@ import {
   type LEAVE,
   LIMIT,
   type TIMED_OUT,
-} from './border/numbers.js';
-import { checkInteger, described, noRoom } from './errors.js';
-import type { WaitOptions } from './options.js';
-import { notAdmitted } from './runtime/cancellation.js';
-import { back, isOver, reference, type SharedObject } from './shared-object.js';
+} from '../border/numbers.js';
+import type { WaitOptions } from '../objects/options.js';
+import { back, isOver, reference, type SharedObject } from '../objects/shared-object.js';
+import { notAdmitted } from '../runtime/cancellation.js';
+import { checkInteger, described, noRoom } from '../runtime/errors.js';
 
 export const KIND = 'Semaphore';
 

@@ -16,35 +16,35 @@ import {
   QUEUED,
   REFUSED,
   TIMED_OUT,
-} from './border/numbers.js';
-import { limited } from './common/limiting.js';
-import { CancelledError, noRoom } from './errors.js';
-import { giveBack, type HeldPermits, NO_PERMITS, PermitsGuard, told } from './held-permits.js';
-import { checkWaitOptions, isOptions, type WaitOptions } from './options.js';
-import { tellOwnerDied } from './owner-deaths.js';
-import { type Definition, find, type Handle, make, open, openKnown, type Reference } from './reference.js';
-import { runHolding } from './running.js';
-import { timedOut } from './runtime/cancellation.js';
-import { timestamp } from './runtime/clock.js';
-import { balanceOf } from './runtime/membership.js';
-import { CHECK_OWNER_DEATHS } from './runtime/numbers.js';
-import { countdown, forEver, type Parked, parkUntilDue } from './runtime/parking.js';
-import { DONE, granting, newPromise, type Promises, resolveOfNew, type Watched } from './runtime/promises.js';
-import { checkWaitAsync, isNative } from './runtime/wait-async.js';
-import { acquireOf, releaseOf, type Waited } from './semaphore-calls.js';
+} from '../border/numbers.js';
+import { limited } from '../common/limiting.js';
+import { giveBack, type HeldPermits, NO_PERMITS, PermitsGuard, told } from '../objects/held-permits.js';
+import { checkWaitOptions, isOptions, type WaitOptions } from '../objects/options.js';
+import { tellOwnerDied } from '../objects/owner-deaths.js';
+import { type Definition, find, type Handle, make, open, openKnown, type Reference } from '../objects/reference.js';
+import { runHolding } from '../objects/running.js';
 import {
-  available,
-  checkPermits,
-  KIND,
-  notServed,
-  permitsOf,
-  refused,
-  usualAfter,
-  wanted,
-} from './semaphore-errors.js';
-import { properties, type SemaphoreOptions } from './semaphore-options.js';
-import { back, close, disposedError, forget, isOver, named, reference, SharedObject } from './shared-object.js';
-import { type SemaphoreStats, semaphoreStats } from './stats.js';
+  back,
+  close,
+  disposedError,
+  forget,
+  isOver,
+  named,
+  reference,
+  SharedObject,
+} from '../objects/shared-object.js';
+import { type SemaphoreStats, semaphoreStats } from '../objects/stats.js';
+import { timedOut } from '../runtime/cancellation.js';
+import { timestamp } from '../runtime/clock.js';
+import { CancelledError, noRoom } from '../runtime/errors.js';
+import { balanceOf } from '../runtime/membership.js';
+import { CHECK_OWNER_DEATHS } from '../runtime/numbers.js';
+import { countdown, forEver, type Parked, parkUntilDue } from '../runtime/parking.js';
+import { DONE, granting, newPromise, type Promises, resolveOfNew, type Watched } from '../runtime/promises.js';
+import { checkWaitAsync, isNative } from '../runtime/wait-async.js';
+import { acquireOf, releaseOf, type Waited } from './calls.js';
+import { available, checkPermits, KIND, notServed, permitsOf, refused, usualAfter, wanted } from './errors.js';
+import { properties, type SemaphoreOptions } from './options.js';
 
 const DEFINITION: Definition<typeof KIND, [number, SemaphoreOptions]> = {
   kind: KIND,

@@ -1,9 +1,16 @@
 /** The texts of the errors and of the warning of a mutex. `at` says where the mutex is. */
-import type { Core } from './border/core.js';
-import { MOST_WAITERS } from './border/numbers.js';
-import { ArenaFullError, DisposedError, described, noRoom, SelfDeadlockError, selfDeadlock } from './errors.js';
-import { disposedError, reference, type SharedObject } from './shared-object.js';
-import { threadText } from './stats.js';
+import type { Core } from '../border/core.js';
+import { MOST_WAITERS } from '../border/numbers.js';
+import { disposedError, reference, type SharedObject } from '../objects/shared-object.js';
+import { threadText } from '../objects/stats.js';
+import {
+  ArenaFullError,
+  DisposedError,
+  described,
+  noRoom,
+  SelfDeadlockError,
+  selfDeadlock,
+} from '../runtime/errors.js';
 
 /** The error of a request that found the arena full, or the queue of the mutex full. */
 export function full(core: Core, at: number): ArenaFullError {

@@ -1,5 +1,5 @@
 /** What common.ts does, for code that a host is made of, and that cannot import the host. */
-import { VERSION } from './border/numbers.js';
+import { VERSION } from '../border/numbers.js';
 
 const KEY = Symbol.for(`taketurns:${VERSION}`);
 

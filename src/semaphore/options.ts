@@ -1,8 +1,8 @@
 /** The options of a new `Semaphore`, and the properties of the shared object that they stand for. */
-import type { Arena } from './arena.js';
-import { refuseName } from './errors.js';
-import { checkProperties, PARKING, type ParkingOptions, type Properties } from './options.js';
-import { ADAPTIVE } from './runtime/numbers.js';
+import type { Arena } from '../arena/arena.js';
+import { checkProperties, PARKING, type ParkingOptions, type Properties } from '../objects/options.js';
+import { refuseName } from '../runtime/errors.js';
+import { ADAPTIVE } from '../runtime/numbers.js';
 
 /** The options of a new `Semaphore`. */
 export interface SemaphoreOptions extends ParkingOptions {

@@ -1,7 +1,7 @@
 /** How `runExclusive` of a semaphore and of a mutex calls a function. */
 
-import { dispose } from './common/symbols.js';
-import { checkType } from './errors.js';
+import { dispose } from '../common/symbols.js';
+import { checkType } from '../runtime/errors.js';
 
 /**
  * Waits until `hold` has given a guard, and then calls `run`. The guard gives back what it holds when the result of

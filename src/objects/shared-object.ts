@@ -2,13 +2,13 @@
 /** The classes of shared objects extend this class, which keeps the reference and handles the end of the object. */
 
 import { host } from '#host';
-import type { Kind } from './border/kinds.js';
-import { inspected, nameOf, shown } from './common/shown.js';
-import { dispose } from './common/symbols.js';
-import { DisposedError, described, quoted } from './errors.js';
+import type { Kind } from '../border/kinds.js';
+import { inspected, nameOf, shown } from '../common/shown.js';
+import { dispose } from '../common/symbols.js';
+import { DisposedError, described, quoted } from '../runtime/errors.js';
+import { leaves, threadEnded } from '../runtime/membership.js';
+import { closed } from '../runtime/promises.js';
 import type { Handle, Reference } from './reference.js';
-import { leaves, threadEnded } from './runtime/membership.js';
-import { closed } from './runtime/promises.js';
 
 // State is private, because users may freeze an object. The hooks of the classes are symbols, so that a user's subclass
 // cannot replace one by chance. For the same reason a class asks itself by private names and by hooks, and not by names

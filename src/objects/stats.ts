@@ -4,7 +4,7 @@
  * numbers are exact.
  */
 
-import type { Core } from './border/core.js';
+import type { Core } from '../border/core.js';
 import {
   ASYNC,
   ATTACHED,
@@ -15,10 +15,10 @@ import {
   THREAD_SIZE,
   TOMBSTONE,
   WAITING,
-} from './border/numbers.js';
-import { timestamp } from './runtime/clock.js';
-import type { Membership } from './runtime/membership.js';
-import { MOST_LISTED } from './runtime/numbers.js';
+} from '../border/numbers.js';
+import { timestamp } from '../runtime/clock.js';
+import type { Membership } from '../runtime/membership.js';
+import { MOST_LISTED } from '../runtime/numbers.js';
 
 /** A thread of an arena. */
 export interface ThreadStats {

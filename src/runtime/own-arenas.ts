@@ -5,13 +5,13 @@
  * membership. So the bundle of a program that never names an arena does not contain the class `Arena` (arena.ts).
  */
 import { host } from '#host';
-import { VERSION } from './border/numbers.js';
+import { VERSION } from '../border/numbers.js';
+import { now } from './clock.js';
+import { common } from './common.js';
 import { bad, badType, checkInteger, checkOptions, checkType, MOST } from './errors.js';
-import { now } from './runtime/clock.js';
-import { common } from './runtime/common.js';
-import { instantiate } from './runtime/instance.js';
-import { attachedTo, Membership } from './runtime/membership.js';
-import { bufferOf, isShared, requireSharedMemory, sharedMemory } from './runtime/requirements.js';
+import { instantiate } from './instance.js';
+import { attachedTo, Membership } from './membership.js';
+import { bufferOf, isShared, requireSharedMemory, sharedMemory } from './requirements.js';
 
 /** The capacities of an arena. Memory is touched, and so really used, only when it is needed. */
 export interface ArenaOptions {

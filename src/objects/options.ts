@@ -3,13 +3,13 @@
  * a request may take is common/waits.ts.
  */
 
-import type { Kind } from './border/kinds.js';
-import { LIMIT } from './border/numbers.js';
-import { checkChoice, checkInteger, checkOptions, checkType } from './errors.js';
-import { MOST_POLLS } from './runtime/numbers.js';
+import type { Kind } from '../border/kinds.js';
+import { LIMIT } from '../border/numbers.js';
+import { checkChoice, checkInteger, checkOptions, checkType } from '../runtime/errors.js';
+import { MOST_POLLS } from '../runtime/numbers.js';
 
-export type { Signal } from './common/signals.js';
-export * from './common/waits.js';
+export type { Signal } from '../common/signals.js';
+export * from '../common/waits.js';
 
 /** How a thread waits for its turn. */
 export type Policy = 'spin' | 'yield' | 'park' | 'spin-then-park';

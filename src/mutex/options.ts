@@ -1,8 +1,8 @@
 /** The options of a new `Mutex`, and the properties of the shared object that they stand for. */
-import type { Arena } from './arena.js';
-import { checkInteger, checkOptions, refuseName } from './errors.js';
-import { budget, PARKING, type ParkingOptions, type Properties, USUAL } from './options.js';
-import { ADAPTIVE } from './runtime/numbers.js';
+import type { Arena } from '../arena/arena.js';
+import { budget, PARKING, type ParkingOptions, type Properties, USUAL } from '../objects/options.js';
+import { checkInteger, checkOptions, refuseName } from '../runtime/errors.js';
+import { ADAPTIVE } from '../runtime/numbers.js';
 
 /** The options of a new `Mutex`. */
 export interface MutexOptions extends ParkingOptions {

@@ -1,8 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** A HeldLock is a guard of a lock: it gives the lock back once. */
 
-import { inspected, shown } from './common/shown.js';
-import { asyncDispose, dispose } from './common/symbols.js';
+import { inspected, shown } from '../common/shown.js';
+import { asyncDispose, dispose } from '../common/symbols.js';
 import { giveBack } from './held-permits.js';
 
 /** @internal The lock that a guard gives back. */

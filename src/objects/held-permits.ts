@@ -1,9 +1,9 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** HeldPermits is a guard of permits: it gives them back once. */
 
-import { inspected, shown } from './common/shown.js';
-import { asyncDispose, dispose } from './common/symbols.js';
-import { checkInteger } from './errors.js';
+import { inspected, shown } from '../common/shown.js';
+import { asyncDispose, dispose } from '../common/symbols.js';
+import { checkInteger } from '../runtime/errors.js';
 
 /** @internal A key of a keyed lock may be held for another copy of the library, so all copies have one symbol. */
 export const giveBack: unique symbol = Symbol.for('taketurns:giveBack');

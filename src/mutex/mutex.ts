@@ -16,24 +16,33 @@ import {
   CLOSED_OBJECT,
   KIND_MUTEX,
   REFUSED,
-} from './border/numbers.js';
-import { limited } from './common/limiting.js';
-import { CancelledError, mayNotBlock, noRoom } from './errors.js';
-import { type HeldLock, LockGuard } from './held-lock.js';
-import { giveBack, NO_LOCK, told } from './held-permits.js';
-import { type Blocking, full, NESTED, notOwner, ofItself, refuse, wanted } from './mutex-errors.js';
-import { type MutexOptions, properties } from './mutex-options.js';
-import { cancelling, headOf, type Leaving, waitInQueue } from './mutex-queue.js';
-import { checkWaitOptions, type Signal, type WaitOptions } from './options.js';
-import { tellOwnerDied } from './owner-deaths.js';
-import { type Definition, find, type Handle, make, open } from './reference.js';
-import { runHolding } from './running.js';
-import { locate, notAdmitted, timedOut, watch } from './runtime/cancellation.js';
-import { countdown } from './runtime/parking.js';
-import { DONE, newPromise, resolveOfNew } from './runtime/promises.js';
-import { checkWaitAsync } from './runtime/wait-async.js';
-import { back, close, disposedError, forget, isOver, named, reference, SharedObject } from './shared-object.js';
-import { type MutexStats, mutexStats, threadText } from './stats.js';
+} from '../border/numbers.js';
+import { limited } from '../common/limiting.js';
+import { type HeldLock, LockGuard } from '../objects/held-lock.js';
+import { giveBack, NO_LOCK, told } from '../objects/held-permits.js';
+import { checkWaitOptions, type Signal, type WaitOptions } from '../objects/options.js';
+import { tellOwnerDied } from '../objects/owner-deaths.js';
+import { type Definition, find, type Handle, make, open } from '../objects/reference.js';
+import { runHolding } from '../objects/running.js';
+import {
+  back,
+  close,
+  disposedError,
+  forget,
+  isOver,
+  named,
+  reference,
+  SharedObject,
+} from '../objects/shared-object.js';
+import { type MutexStats, mutexStats, threadText } from '../objects/stats.js';
+import { locate, notAdmitted, timedOut, watch } from '../runtime/cancellation.js';
+import { CancelledError, mayNotBlock, noRoom } from '../runtime/errors.js';
+import { countdown } from '../runtime/parking.js';
+import { DONE, newPromise, resolveOfNew } from '../runtime/promises.js';
+import { checkWaitAsync } from '../runtime/wait-async.js';
+import { type Blocking, full, NESTED, notOwner, ofItself, refuse, wanted } from './errors.js';
+import { type MutexOptions, properties } from './options.js';
+import { cancelling, headOf, type Leaving, waitInQueue } from './queue.js';
 
 export type { MutexOptions };
 

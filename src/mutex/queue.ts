@@ -2,14 +2,14 @@
  * How a blocked thread waits for a mutex: it waits in the queue until it is the head, and then as the head until it has
  * the lock. A promise waits in the same queue, and then in runtime/head-promise.ts.
  */
-import type { Core } from './border/core.js';
-import { ADMITTED, HEAD, MORE, QUEUED, TIMED_OUT } from './border/numbers.js';
-import type { Reference } from './reference.js';
-import type { Cancel } from './runtime/cancellation.js';
-import { timestamp } from './runtime/clock.js';
-import { HeadPromise } from './runtime/head-promise.js';
-import { nanoseconds, parkUntilDue } from './runtime/parking.js';
-import type { Promises, Resolve, Run } from './runtime/promises.js';
+import type { Core } from '../border/core.js';
+import { ADMITTED, HEAD, MORE, QUEUED, TIMED_OUT } from '../border/numbers.js';
+import type { Reference } from '../objects/reference.js';
+import type { Cancel } from '../runtime/cancellation.js';
+import { timestamp } from '../runtime/clock.js';
+import { HeadPromise } from '../runtime/head-promise.js';
+import { nanoseconds, parkUntilDue } from '../runtime/parking.js';
+import type { Promises, Resolve, Run } from '../runtime/promises.js';
 
 /** The answers with which a request for the lock ends or goes on. */
 type Entering = ReturnType<Core['queue' | 'tryLock' | 'compete']>;

@@ -15,8 +15,8 @@
  *
  * So long keys are compared byte by byte as well, and no hash stands for a key.
  */
-import { N_BYTES, N_KEY, N_LENGTH, NAME_ROOM, O_LIFE, O_NAME, OBJECT_SIZE, USED_OBJECTS } from './border/numbers.js';
-import type { Key } from './common/keys.js';
+import { N_BYTES, N_KEY, N_LENGTH, NAME_ROOM, O_LIFE, O_NAME, OBJECT_SIZE, USED_OBJECTS } from '../border/numbers.js';
+import type { Key } from '../common/keys.js';
 
 export const LONG = 0xfe;
 export const LATIN = 1;

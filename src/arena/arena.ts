@@ -3,10 +3,14 @@
  * of an arena that it names. own-arenas.ts makes arenas and lets threads share one.
  */
 import { host } from '#host';
-import { REAPED, STILL_AWAKE } from './border/numbers.js';
-import { inspected, shown } from './common/shown.js';
-import { dispose } from './common/symbols.js';
-import { badType, checkInteger, checkType, DisposedError } from './errors.js';
+import { REAPED, STILL_AWAKE } from '../border/numbers.js';
+import { inspected, shown } from '../common/shown.js';
+import { dispose } from '../common/symbols.js';
+import { type ArenaStats, arenaStats } from '../objects/stats.js';
+import { setTimeout } from '../runtime/clock.js';
+import { badType, checkInteger, checkType, DisposedError } from '../runtime/errors.js';
+import { afterInterrupt } from '../runtime/interrupts.js';
+import { isMembership, type Membership } from '../runtime/membership.js';
 import {
   type ArenaHandle,
   type ArenaOptions,
@@ -17,13 +21,9 @@ import {
   inside,
   leave,
   makeDefault,
-} from './own-arenas.js';
-import { setTimeout } from './runtime/clock.js';
-import { afterInterrupt } from './runtime/interrupts.js';
-import { isMembership, type Membership } from './runtime/membership.js';
-import { type ArenaStats, arenaStats } from './stats.js';
+} from '../runtime/own-arenas.js';
 
-export type { ArenaHandle, ArenaOptions, SharedMemory } from './own-arenas.js';
+export type { ArenaHandle, ArenaOptions, SharedMemory } from '../runtime/own-arenas.js';
 
 /** A plain, structured-cloneable value that stands for a thread of an arena, until that thread ends. */
 export interface ThreadHandle {
