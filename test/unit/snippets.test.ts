@@ -79,7 +79,7 @@ describe('each program of the pages', () => {
       expect(snippets.map((snippet) => snippet.page)).toContain(`docs/${page}.md`);
     }
     for (const source of [
-      'semaphore',
+      'semaphore/semaphore',
       'mutex',
       'sync/rw-lock/rw-lock',
       'sync/barrier',
