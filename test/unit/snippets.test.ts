@@ -80,7 +80,7 @@ describe('each program of the pages', () => {
     }
     for (const source of [
       'semaphore/semaphore',
-      'mutex',
+      'mutex/mutex',
       'sync/rw-lock/rw-lock',
       'sync/barrier',
       'sync/condition',
