@@ -10,7 +10,9 @@
  * connection for messages. The answers to both are owed. The session goes on beating while it waits for them, but then
  * it sends no ping, and the answers to the further beats are not counted. At each beat at which an answer has been owed
  * for longer than the session's patience, the driver probes the connections (answer-times.ts, drivers/connections.ts).
- * Once both answers have come, the next beat counts as the first again.
+ * Then the session also sends no further beats: they would only keep a server busy that cannot follow. When the answer
+ * comes, the lease counts from its beat, and the session beats at once. Once both answers have come, the next beat counts
+ * as the first again.
  *
  * Invariant: an answer counts only in the era in which its beat was sent. `stop` is called with each new era, and then
  * nothing is owed.
@@ -28,6 +30,9 @@ import * as wire from './wire.js';
  * fifths of the longest, so that not all processes beat at once.
  */
 const EVERY = { busy: 0.1, idle: 0.175 };
+
+/** A server that has answered after a long silence gets the next beat within this part of a lease. */
+const SOON = 0.02;
 
 /** What the beats need of the session. */
 export interface Beating {
@@ -54,8 +59,8 @@ export class Beats {
   #isSlow = false;
   /** When the first beat was sent whose answers are owed. */
   #owedSince = 0;
-  /** How many connections have not answered since `#owedSince`. */
-  #owed = 0;
+  /** The connections that have not answered since `#owedSince`. */
+  readonly #owed = new Set<'commands' | 'messages'>();
   /** Whether the driver was asked to probe, because answers are owed. */
   #isDoubted = false;
 
@@ -82,7 +87,7 @@ export class Beats {
 
   stop(): void {
     this.#session.around.clock.stop(this.#timer);
-    this.#owed = 0;
+    this.#owed.clear();
     this.#isDoubted = false;
     this.#isSlow = false;
   }
@@ -90,38 +95,43 @@ export class Beats {
   async #beat(): Promise<void> {
     const session = this.#session;
     // An answer that came while the process was busy is read first.
-    if (this.#owed > 0) await eventsHandled();
+    if (this.#owed.size > 0) await eventsHandled();
     if (!session.isOpen) return;
-    const { clock, driver, answers, note } = session.around;
+    const { clock, driver, answers, note, lease } = session.around;
     const sentAt = clock.now();
     this.later();
-    if (this.#owed > 0 && sentAt - this.#owedSince > answers.patience) {
+    if (this.#owed.size > 0 && sentAt - this.#owedSince > answers.patience) {
       note(SILENT);
       this.#isDoubted = true;
       driver.probe(session.channel, SILENT);
+      if (this.#owed.has('commands')) return;
     }
     const { era } = session;
     // The driver may have lost its connections at once.
     if (!session.isOpen) return;
-    const isFirst = this.#owed === 0;
-    const answered = (): void => {
+    const isFirst = this.#owed.size === 0;
+    const answered = (which: 'commands' | 'messages'): void => {
       if (!isFirst || era !== session.era) return;
-      this.#owed--;
-      if (this.#owed > 0 || !this.#isDoubted) return;
+      this.#owed.delete(which);
+      if (!this.#isDoubted) return;
+      if (which === 'commands') this.later(lease * SOON * Math.random());
+      if (this.#owed.size > 0) return;
       this.#isDoubted = false;
       note();
     };
     if (isFirst) {
       this.#owedSince = sentAt;
-      this.#owed = driver.ping ? 2 : 1;
+      this.#owed.add('commands');
+      if (driver.ping) this.#owed.add('messages');
       // A refusal is an answer too.
-      driver.ping?.(session.channel).then(answered, answered);
+      const heard = (): void => answered('messages');
+      driver.ping?.(session.channel).then(heard, heard);
     }
     session.run([...wire.beat(session.seen), ...session.requests.table.marks()]).then(
       (reply) => {
         if (!reply) return;
         answers.answered(sentAt);
-        answered();
+        answered('commands');
         session.beaten(reply, sentAt);
       },
       () => {

@@ -93,6 +93,8 @@ async function survives(at: number, outage: number, isCut: boolean): Promise<boo
   world.isMute = true;
   if (isCut) world.cut();
   await world.pass(outage);
+  // A server that cannot follow is not sent beat after beat.
+  expect(driver.pipe.filter(({ args }) => args[3] === 'B').length).toBeLessThanOrEqual(3);
   world.isMute = false;
   if (isCut) {
     // The driver finds the server when its pause is over, and opens its connections.
