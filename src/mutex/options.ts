@@ -9,8 +9,8 @@ export interface MutexOptions extends ParkingOptions {
   /**
    * How often a waiter may be overtaken at most, 0 (first come, first served) to 134,217,728. Default 2,097,152.
    *
-   * While others wait, a thread that has got the lock may lock again and again for a turn. A turn lasts about half a
-   * millisecond, and less with more than 60 waiters. A turn lasts up to four times as long if the next waiter does not
+   * While others wait, a thread that has got the lock may lock again and again for a turn. A turn lasts about a quarter of
+   * a millisecond, and less with more than 60 waiters. A turn lasts up to twice as long if the next waiter does not
    * run. A turn never has more locks than the bound divided by the number of waiters plus one. The shorter the turns
    * are, the more of its time the program spends on changing turns.
    *
