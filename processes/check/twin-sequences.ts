@@ -143,12 +143,14 @@ export const SEQUENCES: Readonly<Record<string, (writer: Writer) => void>> = {
     writer.run(YOU, ...back(writer, YOU, 's', 6, { served: [4] }), ...list(4, 5));
   },
 
-  'more requests hold than one call tells': (writer) => {
+  'more requests hold and wait than one call tells': (writer) => {
     for (const sid of [ME, YOU]) writer.run(sid, ...open());
-    writer.run(ME, ...make('s', 's', 9), ...ask('s', 1));
+    writer.run(ME, ...make('s', 's', 4), ...ask('s', 1));
     writer.run(YOU, ...ask('s', 1), ...ask('s', 2), ...ask('s', 3));
     writer.run(ME, 'I', 's', '9', '', '');
     writer.run(ME, 'I', 's', '9', '', `${YOU}${rid(2)}`);
+    writer.run(YOU, ...ask('s', 4), ...ask('s', 5), ...ask('s', 6));
+    writer.run(ME, 'I', 's', '9', writer.ticket(YOU, 5), '');
   },
 
   'a mutex that was passed on': (writer) => {
