@@ -452,7 +452,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
     }
   }
 
-  /** @internal Does what `release` does: the code is written twice, because a call more costs a guard a fifth. */
+  /** @internal Does what `release` does. The code is written twice, because `release` is slower if it calls this method. */
   [release](permits: number): void {
     const promises = this.#promises;
     if (promises.first !== 0) promises.planRest();
