@@ -44,6 +44,8 @@ describe('what drivers have in common', () => {
               keepAlive: () => undefined,
               close: () => {
                 fake.closed = true;
+                // As the libraries do: what is pending is rejected when the connection is closed.
+                for (const { answer } of fake.sent) answer(new Error('Connection is closed.'));
               },
             };
           },
@@ -102,6 +104,32 @@ describe('what drivers have in common', () => {
     opened[2]?.events.ready();
     await watching.up(2);
     await watching.driver.close();
+  });
+
+  test.each([
+    ['commands', 0],
+    ['messages', 1],
+  ] as const)('the probe replaces a dead connection for %s, and stays open', async (_, dead) => {
+    const { watching, opened } = fakes();
+    const pair = await ready(opened);
+    await watching.up();
+    const { driver } = watching;
+    driver.probe('k', new Error('silent'));
+    await expect.poll(() => opened.length).toBe(3);
+    const [probe, alive] = [opened[2] as Fake, pair[1 - dead] as Fake];
+    alive.sent[0]?.answer('PONG');
+    probe.events.ready();
+    await expect.poll(() => probe.names()).toEqual(['ping ping']);
+    probe.sent[0]?.answer('PONG');
+    await watching.up(2);
+    expect(watching.downs).toEqual(['silent']);
+    expect(opened.map(({ closed }) => closed)).toEqual([dead === 0, dead === 1, false]);
+    // The replacement carries what the dead connection carried.
+    const call = dead === 0 ? driver.run(LIST, ['k'], ['1']) : driver.ping('k');
+    probe.sent[1]?.answer('carried');
+    expect(await call).toBe('carried');
+    expect(opened.length).toBe(3);
+    await driver.close();
   });
 
   test('a server that takes no writes any more is left', async () => {

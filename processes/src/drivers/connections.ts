@@ -217,8 +217,7 @@ export class Connections implements Driver {
       if (!link?.ready) continue;
       silent.add(link);
       link.onceHeard(() => {
-        silent.delete(link);
-        if (silent.size === 0) probe.drop(new Error('the connections have answered'));
+        if (silent.delete(link) && silent.size === 0) probe.drop(new Error('the connections have answered'));
       });
       if (!link.owes) link.send('ping', [], key).catch(() => {});
     }
@@ -242,7 +241,10 @@ export class Connections implements Driver {
     if (!role) return probe.drop(new Error('the connections are replaced already'));
     node.probe = undefined;
     node[role] = probe;
-    for (const link of silent) link.drop(error);
+    // From now on the probe is a connection like the others, so no answer may end it.
+    const dead = [...silent];
+    silent.clear();
+    for (const link of dead) link.drop(error);
   }
 
   reset(error = new Error('the connection was reset')): void {

@@ -100,8 +100,8 @@ export class Link {
   #unknown: Call[] = [];
   /** Calls that wait until the calls that the server has not run are sent again. */
   #held: Call[] = [];
-  /** Are called when anything comes over this link, and then no more. */
-  #listeners: (() => void)[] = [];
+  /** Is called when anything comes over this link, and then no more. */
+  #listener: (() => void) | undefined;
   #alive: boolean;
   #over = false;
   #ready = false;
@@ -161,13 +161,17 @@ export class Link {
     return this.#pending.size > 0;
   }
 
-  /** Calls `heard` when anything comes over this link, once. */
+  /** Calls `heard` when anything comes over this link, once. A later call replaces an earlier one. */
   onceHeard(heard: () => void): void {
-    this.#listeners.push(heard);
+    this.#listener = heard;
   }
 
+  /** After the end nothing counts: the client library itself rejects what is pending, and no server has answered. */
   #heard(): void {
-    if (this.#listeners.length > 0) for (const listener of this.#listeners.splice(0)) listener();
+    const listener = this.#listener;
+    if (!listener || this.#over) return;
+    this.#listener = undefined;
+    listener();
   }
 
   keepAlive(alive: boolean): void {
@@ -179,6 +183,7 @@ export class Link {
   drop(error: Error): void {
     if (this.#over) return;
     this.#over = true;
+    this.#listener = undefined;
     this.#connection.close();
     this.#onLoss(error);
     for (const reject of this.#pending) reject(error);
