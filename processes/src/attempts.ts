@@ -11,7 +11,8 @@
  * connection is lost.
  *
  * The pauses grow exponentially with each attempt, up to a limit (exponential backoff). The length of each pause is
- * partly random (jitter), so that not all processes try again at once. So are the times at which the driver probes.
+ * partly random (jitter), so that not all processes try again at once. So are the times at which the driver probes. If
+ * the server makes this process watch, a pause may be longer: it lasts until the process has watched for long enough.
  */
 import type { Timer } from './clock.js';
 import { asError, SILENT } from './drivers/link.js';
@@ -40,6 +41,9 @@ export interface Entering {
   /** Is called when the server refuses this process. */
   refuse(error: SpaceError | undefined): void;
 }
+
+/** An answer is expected within so many times of what an answer usually takes. */
+const EXPECTED = 2;
 
 export async function tryToEnter(session: Entering): Promise<void> {
   const { around } = session;
@@ -83,8 +87,16 @@ export async function tryToEnter(session: Entering): Promise<void> {
     }
     if (!session.isEntering || era !== session.era) continue;
     const pause = Math.min(driver.longestPause ?? answers.pause, 10 * 2 ** attempt) * (0.5 + Math.random() / 2);
-    // What the process has watched counts only for a short time (lease.ts), so the next attempt must not miss it.
-    const watch = Math.max(1, session.watchedAt - clock.now());
-    await new Promise<void>((resolve) => clock.after(Math.min(pause, watch), resolve, session.isNeeded));
+    // What the process has watched counts only for a short time (lease.ts). An attempt that is still under way when this
+    // time begins may be answered when it is over, and so may each later attempt, for ever. So the process makes a
+    // further attempt only if the answer should come before. Otherwise it waits, and asks when its watch counts.
+    const now = clock.now();
+    const isNear = session.watchedAt - now <= pause + EXPECTED * answers.usual;
+    const next = isNear ? session.watchedAt : now + pause;
+    // A timer of Node may fire too early. The steps are short, so that a loss or the end is noticed.
+    for (let left = next - now; left > 0 && session.isEntering && era === session.era; left = next - clock.now()) {
+      const step = Math.max(1, Math.min(left, answers.pause));
+      await new Promise<void>((resolve) => clock.after(step, resolve, session.isNeeded));
+    }
   }
 }

@@ -85,18 +85,22 @@ export class Calls {
 
   /**
    * Calls `late` when no answer has come for `connectTimeout`. An answer may have come while the process was busy, so
-   * all that has come is read before `late` is called. The time for which the server makes this process watch silent
-   * sessions does not count. Returns a function that stops this.
+   * all that has come is read before `late` is called. If the server then makes this process watch silent sessions, the
+   * time begins once more when the watch ends. This happens once, so `late` is called in any case. Returns a function that
+   * stops this.
    */
   unanswered(late: (error: Error) => void): () => void {
     const session = this.#session;
     const { clock, connectTimeout, unanswered } = session.around;
     const since = clock.now();
+    let isLonger = false;
     const look = (): void => {
       // The server has answered, but this process must watch before its session is opened.
-      if (session.sid === '' && clock.now() < session.lease.watchesUntil)
-        timer = clock.after(connectTimeout, look, false);
-      else void eventsHandled().then(() => late(unanswered(since)));
+      const watch = session.sid === '' ? session.lease.watchesUntil - clock.now() : 0;
+      if (watch > 0 && !isLonger) {
+        isLonger = true;
+        timer = clock.after(watch + connectTimeout, look, false);
+      } else void eventsHandled().then(() => late(unanswered(since)));
     };
     let timer = clock.after(connectTimeout, look, true);
     return () => clock.stop(timer);

@@ -4,6 +4,8 @@ import { createClient } from 'redis';
 import { expect, onTestFinished, test } from 'vitest';
 import { Line } from '../chaos/line.js';
 import { Space } from '../src/space.js';
+import { TURN } from '../src/turn-source.js';
+import { keysOf } from '../src/wire.js';
 import { onServers, until } from './setting.js';
 
 const CLIENTS: [string, (port: number) => unknown][] = [
@@ -41,6 +43,41 @@ onServers(
         expect(connections.filter(({ isLeft }) => isLeft)).toEqual([]);
       },
     );
+
+    /** Plays a process that makes the mutex `m`, holds it, and has died a lease ago. */
+    async function dead(space: string, lease: number): Promise<void> {
+      const { keys, channel } = keysOf(space, 0);
+      const enters = ['O', '2', '1', String(lease), 'dead', '-', '0'];
+      const holds = ['N', 'm', 'm', '1', '0', '0', '0', 'A', 'm', '-', '0000000001', '00000001'];
+      const client = setting.another();
+      await client.eval(TURN.text, keys.length, ...keys, 'p000000000000001', '0', channel, ...enters, ...holds);
+      await client.hset(keys[0] as string, 'since', 1);
+    }
+
+    test.each([150, 240, 330])(
+      'whoever must watch comes in also if a round trip takes %i thousandths of the lease',
+      async (roundTrip) => {
+        const far = await line(roundTrip);
+        const name = `watched ${roundTrip}`;
+        await dead(name, 1000);
+        const client = new Redis(far.port, '127.0.0.1', { lazyConnect: true });
+        const space = await connect(client, { space: name, lease: 1000, connectTimeout: 10_000 });
+        await (await space.mutex('m', { bypass: 0 })).runExclusive(() => {});
+      },
+    );
+
+    test('connect ends also if the process watches again and again', async () => {
+      const far = await line();
+      await dead('in vain', 1000);
+      const client = new Redis(far.port, '127.0.0.1', { lazyConnect: true });
+      // Each answer is of another history, so nothing that the process has watched ever counts.
+      const other = setting.another();
+      const [meta = ''] = keysOf('in vain', 0).keys;
+      const changing = setInterval(() => void other.hincrby(meta, 'epoch', 1).catch(() => {}), 20);
+      onTestFinished(() => clearInterval(changing));
+      const connecting = Space.connect(client, { space: 'in vain', lease: 1000, connectTimeout: 500 });
+      await expect(connecting).rejects.toMatchObject({ code: 'UNREACHABLE' });
+    });
 
     test('if the lease is too short for the round trip, connect says which lease is long enough', async () => {
       const far = await line(400);
