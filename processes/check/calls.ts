@@ -283,7 +283,7 @@ export function scriptedCalls(
     };
   const large = 0x1000_0001;
   return [
-    // Format 2 is refused while there are sessions of format 1, which were not counted once.
+    // Format 2 is refused while there are sessions of format 1.
     enter(one, '1'),
     enter(two, '1'),
     call(two, ['X']),

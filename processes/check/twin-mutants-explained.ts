@@ -48,7 +48,7 @@ export const EXPLAINED: readonly Explained[] = [
     reason: 'what was turned away is in no list and in no queue any more, so another drop finds nothing',
   },
   {
-    text: 'version === 1 && writes > 1',
+    text: 'agreed?.version === 1 && others.length > 0',
     reason: 'no broker has data of format 1; it is here because the script has it',
   },
   { text: 'break;', from: 'break;', reason: 'the next range has room for none' },

@@ -44,16 +44,20 @@ export function settingsDiffer(
   const name = `the space ${JSON.stringify(space)}`;
   const others = `end all other processes of the space by close() first, or give this process another space`;
   const why =
-    Number(theirFormat) > read
-      ? `the data of ${name} have format ${theirFormat}, and this version of taketurns-processes reads formats up to ` +
-        `${read}: give this process a version that reads format ${theirFormat} (the changelog names it)`
-      : theirPartitions !== partitions
-        ? `${name} has ${theirPartitions} partitions, and this process asks for ${partitions}: ask for ` +
-          `${theirPartitions}, or give this process another space`
-        : theirLease !== lease
-          ? `${name} has a lease of ${theirLease} ms, and this process asks for ${lease} ms: ask for ${theirLease} ms; ` +
-            `to change the lease, ${others}`
-          : `this version of taketurns-processes writes format ${written}, and a process of ${name} cannot read it: ` +
-            `first give all processes a version that reads format ${written} (the changelog names it); else ${others}`;
+    theirFormat === 1
+      ? `processes of taketurns-valkey 0.2.0 use ${name}, and this version does not run beside them: end all of them by ` +
+        `close(); if one of them has died, delete the keys that begin with "tt:{${space}."; or give this process ` +
+        `another space`
+      : Number(theirFormat) > read
+        ? `the data of ${name} have format ${theirFormat}, and this version of taketurns-processes reads formats up to ` +
+          `${read}: give this process a version that reads format ${theirFormat} (the changelog names it)`
+        : theirPartitions !== partitions
+          ? `${name} has ${theirPartitions} partitions, and this process asks for ${partitions}: ask for ` +
+            `${theirPartitions}, or give this process another space`
+          : theirLease !== lease
+            ? `${name} has a lease of ${theirLease} ms, and this process asks for ${lease} ms: ask for ${theirLease} ms; ` +
+              `to change the lease, ${others}`
+            : `this version of taketurns-processes writes format ${written}, and a process of ${name} cannot read it: ` +
+              `first give all processes a version that reads format ${written} (the changelog names it); else ${others}`;
   return new SpaceError('SETTINGS', why);
 }

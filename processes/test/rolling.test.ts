@@ -17,6 +17,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { keysOf } from '../src/wire.js';
 import { onServers, type Setting } from './setting.js';
 
 const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
@@ -50,12 +51,9 @@ function build(folder: string, name: string): void {
   const { written, read, script } = VERSIONS[name] as (typeof VERSIONS)[string];
   const path = join(folder, name);
   cpSync(join(PACKAGE, 'dist'), path, { recursive: true });
-  const space = readFileSync(join(path, 'space.js'), 'utf8');
-  const formats = space.replace(
-    /written: 2,(\s+)read: 2/,
-    (_, between) => `written: ${written},${between}read: ${read}`,
-  );
-  writeFileSync(join(path, 'space.js'), formats);
+  const wire = readFileSync(join(path, 'wire.js'), 'utf8');
+  const formats = changed(wire, ['written: 2, read: 2 }', `written: ${written}, read: ${read} }`]);
+  writeFileSync(join(path, 'wire.js'), formats);
   const text = script.reduce(changed, readFileSync(join(PACKAGE, 'src/turn.lua'), 'utf8'));
   const sha = createHash('sha1').update(text).digest('hex');
   writeFileSync(join(path, 'turn-source.js'), `export const TURN = ${JSON.stringify({ text, sha })};\n`);
@@ -178,6 +176,27 @@ onServers('a rolling upgrade', (setting: Setting) => {
     });
     await ten.close();
     expect(await refused('shipped')).toMatchObject({ message: expect.stringContaining('have format 10') });
+  });
+
+  test('a process of format 1 keeps what it has, however long it is silent, and keeps this version away', async () => {
+    space = `rolling${count++}`;
+    const client = another();
+    const [meta = '', , , , sessions = '', leases = ''] = keysOf(space, 0).keys;
+    // The label begins with digits, and the lease was scored by a clock and not by a ticket.
+    await client.hset(meta, { v: 1, p: 1, lease: 30_000, ticket: 50, clock: 7, last: 1, first: 'pOLD', since: 1 });
+    await client.hset(sessions, 'pOLD', '0 7 on host');
+    await client.zadd(leases, 37, 'pOLD');
+    const before = await client.hgetall(meta);
+    expect(await refused('shipped')).toMatchObject({
+      code: 'SETTINGS',
+      message: expect.stringContaining('processes of taketurns-valkey 0.2.0 use the space'),
+    });
+    expect(await client.hgetall(meta)).toEqual(before);
+    expect([await client.hget(sessions, 'pOLD'), await client.zscore(leases, 'pOLD')]).toEqual(['0 7 on host', '37']);
+    // It says that it ends.
+    await client.hdel(sessions, 'pOLD');
+    await client.zrem(leases, 'pOLD');
+    await takeTurns(await joined('shipped'));
   });
 
   test('dead processes of an old version keep a new format away for a lease at most', async () => {

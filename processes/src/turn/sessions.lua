@@ -41,9 +41,8 @@ local function unlist(victim)
 end
 
 -- Whether a session cannot read what a process writes in a new format. v: the format of the data, which all sessions
--- can read. Sessions of format 1 were not counted.
+-- can read.
 local function is_unread(v, writes)
-  if v == 1 then return writes > v end
   for format = v, writes - 1 do
     local count = call('HGET', META, 'reads' .. format)
     if count and count ~= '0' then return true end

@@ -115,20 +115,23 @@ class Turn extends Call {
       if (!known || known.isDead) return 'DEAD';
       if (known.conn > this.conn) return 'STALE';
     }
+    const { agreed } = state;
+    const others = [...state.sessions.values()];
+    const refuse = (): Answer => {
+      this.at = this.args.length;
+      return `V ${agreed?.version} ${agreed?.partitions} ${agreed?.lease}`;
+    };
+    if (this.conn === 0 && writes > 1 && agreed?.version === 1 && others.length > 0) return refuse();
     if (topmost > state.ticket) state.leap(this.now, topmost);
     if (this.conn === 0) {
-      const { agreed } = state;
-      const others = [...state.sessions.values()];
-      const isUnread = (version: number): boolean =>
-        others.some((other) => !other.isDead && other.reads < writes) || (version === 1 && writes > 1);
+      const isUnread = (): boolean => others.some((other) => !other.isDead && other.reads < writes);
       if (
         agreed &&
         (partitions !== agreed.partitions ||
           reads < agreed.version ||
-          (others.length > 0 && (lease !== agreed.lease || isUnread(agreed.version))))
+          (others.length > 0 && (lease !== agreed.lease || isUnread())))
       ) {
-        this.at = this.args.length;
-        return `V ${agreed.version} ${agreed.partitions} ${agreed.lease}`;
+        return refuse();
       }
       state.agreed = { version: Math.max(agreed?.version ?? writes, writes), partitions, lease };
       if (this.isBroker) {
