@@ -2,7 +2,8 @@
  * The thread that heartbeat.ts starts. It beats ten times a lease for each session that the main thread has named.
  *
  * Its connection may look connected and carry nothing. So the thread probes its connections when a beat is not answered
- * in time. After a failover, the connection may also lead to another server than that of the main thread. So the thread
+ * in time. Until the answer comes or the connection is lost, the thread sends no further beat for this session: it would
+ * only keep a server busy that cannot follow. After a failover, the connection may also lead to another server than that of the main thread. So the thread
  * resets its connections when the server that answers does not have the session.
  */
 import { parentPort, workerData } from 'node:worker_threads';
@@ -36,8 +37,12 @@ async function start(): Promise<void> {
   driver.watch({ up: () => parentPort?.postMessage('up'), down: () => {} }, answers);
   setInterval(async () => {
     driver.connect?.();
-    await watch(driver);
-    for (const order of orders.values()) beat(driver, script, order).catch(() => {});
+    // An answer that came while the process stood still is read first.
+    if (owed.size > 0) await eventsHandled();
+    for (const order of orders.values()) {
+      if (isLate(order)) driver.probe(order.channel, SILENT);
+      else beat(driver, script, order).catch(() => {});
+    }
   }, lease / 10);
 }
 
@@ -55,12 +60,8 @@ async function beat(driver: Driver, script: Script, order: BeatOrder): Promise<v
   else driver.reset(new Error('the server that has answered does not have the session'));
 }
 
-/** Lets the driver probe its connections if the oldest beat is not answered in time. */
-async function watch(driver: Driver): Promise<void> {
-  const [oldest] = owed;
-  if (!oldest) return;
-  // An answer that came while the process stood still is read first.
-  await eventsHandled();
-  const [answer, [channel, since]] = oldest;
-  if (owed.has(answer) && performance.now() - since > answers.patience) driver.probe(channel, SILENT);
+/** Whether a beat for this partition is not answered in time. */
+function isLate({ channel }: BeatOrder): boolean {
+  for (const [of, since] of owed.values()) if (of === channel) return performance.now() - since > answers.patience;
+  return false;
 }

@@ -16,16 +16,19 @@ type Kind = 'commands' | 'messages' | 'waits';
 /** A proxy. A call of `swallow` makes its present connections swallow all data. Later connections work. */
 async function proxy(port: number) {
   let leadsTo = port;
+  let [opened, calls] = [0, 0];
   const pairs = new Set<{ kind: Kind; swallows: boolean; sockets: Socket[] }>();
   const listener = createServer((client) => {
     const server = connect(leadsTo, '127.0.0.1');
     const pair = { kind: 'commands' as Kind, swallows: false, sockets: [client, server] };
     pairs.add(pair);
+    opened++;
     for (const [from, to] of [
       [client, server],
       [server, client],
     ] as const) {
       from.on('data', (data) => {
+        if (from === client) calls += `${data}`.split(/\nEVAL(?:SHA)?\r/i).length - 1;
         if (/subscribe/i.test(`${data}`)) pair.kind = 'messages';
         if (/\$4\r\nWAIT\r\n/i.test(`${data}`)) pair.kind = 'waits';
         if (!pair.swallows) to.write(data);
@@ -44,6 +47,14 @@ async function proxy(port: number) {
   });
   return {
     port: (listener.address() as AddressInfo).port,
+    /** How many connections were opened. */
+    get opened() {
+      return opened;
+    },
+    /** How many calls of the script were sent. */
+    get calls() {
+      return calls;
+    },
     /** Later connections lead to this server. */
     lead(to: number) {
       leadsTo = to;
@@ -154,6 +165,28 @@ onServers(
       expect(between.swallow('all')).toBeGreaterThanOrEqual(2);
       const dead = performance.now();
       await until(() => thread.lastOf(0) > dead);
+    });
+
+    test('a thread that beats sends no more to a server that stands still', async () => {
+      const between = await proxy(setting.server.port);
+      const thread = await beating('still', between);
+      await until(() => thread.lastOf(0) > 0);
+      const { opened } = between;
+      setting.server.pause();
+      let [first, last] = [0, 0];
+      try {
+        await until(() => between.opened > opened);
+        first = between.calls;
+        // It goes on asking whether the server answers.
+        await until(() => between.opened > opened + 3);
+        last = between.calls;
+      } finally {
+        setting.server.resume();
+      }
+      expect(first).toBeGreaterThan(0);
+      expect(last).toBe(first);
+      const resumed = performance.now();
+      await until(() => thread.lastOf(0) > resumed);
     });
 
     test('a thread that beats leaves a server that does not have the session', async () => {
