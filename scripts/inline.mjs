@@ -18,12 +18,16 @@ function isTagged(text, place) {
 /** A transformation of the compiler's syntax tree: it decorates the functions that are tagged. */
 export const inline = {
   afterParse({ sources }) {
-    for (const { text, statements } of sources) {
+    for (const { text, statements, normalizedPath } of sources) {
+      let tagged = 0;
       for (const node of statements) {
         if (node.kind !== NodeKind.FunctionDeclaration || !isTagged(text, node.range.start)) continue;
         const name = Node.createIdentifierExpression('inline', node.range);
         node.decorators = [Node.createDecorator(name, null, node.range)];
+        tagged++;
       }
+      if (!normalizedPath.startsWith('~lib/') && tagged !== (text.match(/@inline\b/g) ?? []).length)
+        throw new Error(`${normalizedPath}: a tag @inline stands before something that is no function`);
     }
   },
 };

@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const { version, license, description, exports } = JSON.parse(readFileSync('package.json', 'utf8'));
-/** The names of the entries, and their single files, such as ./dist/sync/index.js for ./dist/types/sync/index.d.ts. */
+/** The names of the entries, and their modules, such as ./dist/sync/index.js for ./dist/types/sync/index.d.ts. */
 const entries = Object.entries(exports).flatMap(([name, { types }]) =>
   types ? [[name, types.require.replace('/types/', '/').replace('.d.ts', '.js')]] : [],
 );
@@ -44,7 +44,7 @@ function copy(file, isDeclared) {
 
 const HOST = './dist/report/host-here.js';
 
-/** The files that a file imports. In JSR's package there is only the host of Deno. */
+/** The files that a file imports. In JSR's package `#host` is the host of the bundles, which chooses by the runtime. */
 function importsOf(file, code) {
   return [...code.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*['"](\.[^'"]+|#host)['"]/g)].map(([, path]) =>
     path === '#host' ? join(HOST) : join(dirname(file), path),

@@ -39,7 +39,7 @@ it('declares nothing that is internal', () => {
   const declarations = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((name) =>
     /\.d\.m?ts$/.test(name),
   );
-  expect(declarations).toContain('shared-object.d.ts');
+  expect(declarations).toContain('objects/shared-object.d.ts');
   const internal = declarations.filter((name) => readFileSync(join(dist, name), 'utf8').includes('@internal'));
   expect(internal).toEqual([]);
 });

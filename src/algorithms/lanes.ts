@@ -7,7 +7,7 @@ import type { Arena } from '../arena/arena.js';
 import type { Algorithms } from '../border/algorithms.js';
 import { KINDS, type Kind } from '../border/kinds.js';
 import type { Properties } from '../objects/options.js';
-import { checkKind, find, type Handle, made, type Reference } from '../objects/reference.js';
+import { checkKind, find, type Handle, makeObject, type Reference } from '../objects/reference.js';
 import { badType, checkInteger } from '../runtime/errors.js';
 import { threadEnded } from '../runtime/membership.js';
 import { membershipForNew } from '../runtime/own-arenas.js';
@@ -41,7 +41,7 @@ export function makeParts(
   return all(
     Array.from(
       { length: 1 + lanes },
-      (_, i) => () => made(kind, KINDS[kind], i === 0 ? own : lane, membershipForNew(arena)),
+      (_, i) => () => makeObject(kind, KINDS[kind], i === 0 ? own : lane, membershipForNew(arena)),
     ),
     ({ membership, address }) => closeParts(algorithmsOf(membership), address, []),
   );

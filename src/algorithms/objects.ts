@@ -1,7 +1,4 @@
-/**
- * This file checks the options of the objects of the algorithms. It makes, finds and opens the objects by reference.ts,
- * and adds the numbers of their kinds.
- */
+/** The options of the objects of the algorithms, and their checks. */
 import type { Kind } from '../border/kinds.js';
 import { LIMIT } from '../border/numbers.js';
 import { checkProperties as check, type Policy, type PolicyOptions, type Properties } from '../objects/options.js';

@@ -61,8 +61,7 @@ const FORM: Form = {
 /** Says that a receiver has met a hole. */
 const NOTHING = Symbol();
 const DEFINITION: Definition<typeof KIND, [ChannelOptions<never>]> = { kind: KIND, number: KIND_CHANNEL, properties };
-/** @internal */
-export const endsOf = Symbol();
+const ends = Symbol();
 
 /**
  * A loop over batches whose last batch was not full waits for so many pauses, some 0.4 microseconds, before it looks
@@ -102,8 +101,8 @@ export type Batches<T> = Iterable<T[]> & AsyncIterable<T[]>;
  * ```
  */
 export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implements Iterable<T>, AsyncIterable<T> {
-  /** @internal The ends are no state of this object, and tests look at them. */
-  readonly [endsOf]: Endpoints;
+  /** @internal Tests look at the ends, so they have a symbol and are not private. */
+  readonly [ends]: Endpoints;
   readonly #sending: Endpoint;
   readonly #receiving: Endpoint;
   readonly #wire: Wire<T>;
@@ -142,21 +141,21 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
     super(KIND, make(DEFINITION, options as ChannelOptions<never>));
     const { address, membership } = this[reference];
     try {
-      this[endsOf] = endpointsOf(this[reference], FORM, what, (words, m) => {
+      this[ends] = endpointsOf(this[reference], FORM, what, (words, m) => {
         words[(m + P_SENDERS) / 4] = (isNew ? options.senders : senders) ?? 0;
       });
       const hash = hashOf(chosen as Codec<never>);
-      const agreed = this[endsOf].module.agree(address, hash);
+      const agreed = this[ends].module.agree(address, hash);
       if (agreed !== hash) throw otherCodec(what, this[described](), agreed, chosen);
     } catch (error) {
       this[closed]();
       throw error;
     }
-    this.#sending = this[endsOf].sending;
-    this.#receiving = this[endsOf].receiving;
+    this.#sending = this[ends].sending;
+    this.#receiving = this[ends].receiving;
     this.#room = roomIn(this.#sending.words.subarray(address / 4));
     this.#places = membership.core.initial(address);
-    this.#wire = wireOf(chosen, this[endsOf].views, this.#room, membership);
+    this.#wire = wireOf(chosen, this[ends].views, this.#room, membership);
     this.#isNumber = this.#wire.isNumber;
   }
 
@@ -200,7 +199,7 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
   /** As `handle` of every shared object. The channel of a handle lives until a thread disposes of it. */
   override get handle(): ChannelHandle {
     const given = super.handle;
-    this[endsOf].keep();
+    this[ends].keep();
     return given;
   }
 
@@ -241,7 +240,7 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
   }
 
   get #isClosed(): boolean {
-    return this[isOver] || this[endsOf].isClosed;
+    return this[isOver] || this[ends].isClosed;
   }
 
   /**
@@ -382,7 +381,7 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
     const answer = end.tryClaim(1);
     if (answer === ANSWER_CLOSED) throw end.closedError();
     const place = isPlace(answer) ? answer : end.wait(1, timeout);
-    return new Place(this, this[endsOf], place, this.#room);
+    return new Place(this, this[ends], place, this.#room);
   }
 
   /** Returns the sending end, at which the thread may claim. */
@@ -394,7 +393,7 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
     );
   }
 
-  /** @internal Writes a message to a place that the thread has claimed alone, and passes it on. */
+  /** Writes a message to a place that the thread has claimed alone, and passes it on. */
   #put(place: number, encoded: unknown): void {
     const end = this.#sending;
     end.setLength(place, this.#wire.put(place, encoded));
@@ -670,7 +669,7 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
     while (true) {
       const place = this.#claim('take', 1) ?? end.wait(1, timeout, left);
       const length = end.lengthOf(place);
-      if (length >= 0) return new Message(this, this[endsOf], place, length);
+      if (length >= 0) return new Message(this, this[ends], place, length);
       end.pass();
     }
   }
@@ -686,7 +685,7 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
     return answer;
   }
 
-  /** @internal Copies a message out of the one place that the thread has claimed, and passes the place on. */
+  /** Copies a message out of the one place that the thread has claimed, and passes the place on. */
   #copyOut(place: number): unknown {
     const end = this.#receiving;
     const length = end.lengthOf(place);
@@ -697,7 +696,7 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
   }
 
   /**
-   * @internal Decodes a message, which may run code of the user. Until that is over, the message is unread, and counts
+   * Decodes a message, which may run code of the user. Until that is over, the message is unread, and counts
    * as lost if the thread dies. If the code throws, the program has heard of the message.
    */
   #read(got: unknown): T {
@@ -709,6 +708,7 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
       this.#receiving.handed(1);
     }
   }
+
   /**
    * Counts this thread, or this task of it, as one of the `senders` with which the channel was made, until the guard is
    * disposed of, the thread leaves the arena, ends or dies. The channel closes itself when so many have left as it was
@@ -720,7 +720,7 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
    */
   sender(): Sender {
     if (this.#isClosed) throw this.#sending.closedError();
-    return new Sender(this, this[endsOf]);
+    return new Sender(this, this[ends]);
   }
 
   /**
@@ -731,7 +731,7 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
    */
   close(): void {
     if (this[isOver]) return;
-    const { module } = this[endsOf];
+    const { module } = this[ends];
     this.#sending.expectCut();
     module.close(this.#sending.at, this.#receiving.at);
     this.#receiving.finishClose();
@@ -819,6 +819,7 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
       closed: () => ended(end.endedError()),
     };
   }
+
   /** @internal */
   protected override [close](): void {
     const { core, at } = this.#sending;
@@ -832,7 +833,7 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
 
   /** @internal */
   protected override [detach](): void {
-    this[endsOf]?.closeAlike();
+    this[ends]?.closeAlike();
     super[detach]();
   }
 }

@@ -30,7 +30,7 @@ interface Ends {
 
 const endsOf = new WeakMap<Signal, Ends>();
 /** `then` calls a function in a microtask. A test may have replaced `queueMicrotask`. */
-const settled = /*#__PURE__*/ Promise.resolve();
+const settled = Promise.resolve();
 
 function listen(signal: Signal): Ends {
   const waits = new Set<() => void>();

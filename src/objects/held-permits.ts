@@ -25,13 +25,13 @@ const noGuard = (call: string, instead: string): void =>
     },
   }) as unknown as undefined;
 /** @internal */
-export const NO_PERMITS = /*#__PURE__*/ noGuard('Semaphore.acquire', 'hold');
+export const NO_PERMITS = noGuard('Semaphore.acquire', 'hold');
 /** @internal */
-export const NO_LOCK = /*#__PURE__*/ noGuard('Mutex.lock', 'hold');
+export const NO_LOCK = noGuard('Mutex.lock', 'hold');
 /** @internal */
-export const NO_READING = /*#__PURE__*/ noGuard('RwLock.lockRead', 'read');
+export const NO_READING = noGuard('RwLock.lockRead', 'read');
 /** @internal */
-export const NO_WRITING = /*#__PURE__*/ noGuard('RwLock.lockWrite', 'write');
+export const NO_WRITING = noGuard('RwLock.lockWrite', 'write');
 
 /**
  * Permits that `hold`, `holdAsync` or `tryHold` has taken. They go back at the end of the `using` or `await using`

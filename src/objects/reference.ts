@@ -119,7 +119,7 @@ export class Reference {
   /** Enters an evicted object in the arena again. Returns the address. */
   enter(libraryObject: LibraryObject): number {
     // The words of the evicted object will overwrite the properties given here.
-    const given = made('Mutex', KIND_MUTEX, ANY, this.membership);
+    const given = makeObject('Mutex', KIND_MUTEX, ANY, this.membership);
     return this.membership.hold(libraryObject, given.#attachment, this.shared, given.address).address;
   }
 
@@ -144,7 +144,7 @@ export interface Definition<K extends Kind, A extends Arguments> {
   readonly number: NumberOf<K>;
   /** Checks the arguments of the constructor, and returns the properties of a shared object. */
   readonly properties: (...args: A) => Properties;
-  /** Is called before an object is made, with the last argument. It may throw. */
+  /** `make` calls it before it makes an object, with its last argument. It may throw. `open` does not call it. */
   readonly prepare?: (membership: Membership, options: A extends readonly [...unknown[], infer O] ? O : never) => void;
   /** If callers choose only one property, in which all objects of a name must agree: the name of this property. */
   readonly chosen?: string;
@@ -167,11 +167,11 @@ export function make<K extends Kind, A extends Arguments>(definition: Definition
   const properties = definition.properties(...args);
   const membership = membershipForNew((options as { readonly arena?: Inside }).arena);
   definition.prepare?.(membership, options as never);
-  return made(definition.kind, definition.number, properties, membership);
+  return makeObject(definition.kind, definition.number, properties, membership);
 }
 
 /** @internal Makes a shared object with these properties. */
-export function made<K extends Kind>(
+export function makeObject<K extends Kind>(
   kind: K,
   kindNumber: NumberOf<K>,
   p: Properties,

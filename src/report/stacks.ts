@@ -11,7 +11,8 @@ export interface ThreadStack extends ThreadRef {
 }
 
 /** The calls of this package, however it was installed. */
-const OWN = /[\\/]taketurns[\\/](dist|src)[\\/]|[\\/]dist[\\/]node[\\/][a-z0-9]+\.cjs:/;
+const OWN =
+  /[\\/]taketurns[\\/](dist|src)[\\/]|[\\/]dist[\\/]node[\\/](core|algorithms|channel|counters|keyed|measure|metrics|p0514|reporting|sync|youngest)\.cjs:/;
 
 /** Returns the lines of a stack as engines write it, from the first call outside of this package on. */
 export function linesOf(stack: string): string[] {

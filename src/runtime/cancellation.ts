@@ -8,6 +8,7 @@ import { countdown } from './parking.js';
 
 const nothing = (): void => {};
 
+/** `then` calls a function in a microtask. A test may have replaced `queueMicrotask`. */
 const settled = Promise.resolve();
 
 /** Ends a wait, whose promise then rejects with the reason. */

@@ -27,7 +27,7 @@ export const checkOpen = Symbol();
 export const begin = Symbol();
 
 /** The answer of a call that has nothing to wait for. */
-export const DONE: Promise<void> = /*#__PURE__*/ Promise.resolve();
+export const DONE: Promise<void> = Promise.resolve();
 
 /**
  * @internal Refuses arguments of a class that takes none, such as a name, or an option that the class for threads has.

@@ -304,6 +304,11 @@ describe('the lines of a stack', () => {
       'goOn@/app/node_modules/taketurns/dist/node/core.cjs:4:9\ntransfer@/app/main.js:12:8\nmodule code@/app/main.js:3:1',
       ['transfer@/app/main.js:12:8', 'module code@/app/main.js:3:1'],
     ],
+    [
+      'of a program whose own bundles lie in dist/node',
+      'Error: 5\n    at a (/app/node_modules/taketurns/dist/node/core.cjs:1:1)\n    at b (/app/dist/node/server.cjs:2:2)\n    at c (/app/dist/node/index.cjs:3:3)',
+      ['at b (/app/dist/node/server.cjs:2:2)', 'at c (/app/dist/node/index.cjs:3:3)'],
+    ],
     ['of a program without this package', 'Error: 5\n    at a (b.js:1:1)', ['at a (b.js:1:1)']],
     ['that is none', '', []],
   ])('%s begin outside of this package', (_, stack, lines) => {

@@ -346,7 +346,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
   }
 
   /**
-   * The rest of lockReading, for a thread that does not read. `acts` already says that the thread is about to
+   * The rest of #lockReading, for a thread that does not read. `acts` already says that the thread is about to
    * read.
    * @param answer the answer of beginRead, if the caller has called it.
    */
@@ -387,7 +387,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
     return side.endWait();
   }
 
-  /** Locks for reading without blocking the thread. Tells whether a writer has died, as lockReading. */
+  /** Locks for reading without blocking the thread. Tells whether a writer has died, as #lockReading. */
   async #lockReadingAsync(method: string, options: ReadOptions | undefined): Promise<boolean> {
     const what = `${KIND}.${method}`;
     const timeout = options === undefined ? Infinity : checkWaitOptions(what, options, ['timeout', 'signal', 'within']);
@@ -713,7 +713,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
     );
   }
 
-  /** Does the same as lockWriting, without blocking the thread. */
+  /** Does the same as #lockWriting, without blocking the thread. */
   async #lockWritingAsync(method: string, options: WaitOptions | undefined, writes: boolean): Promise<boolean> {
     const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.${method}`, options);
     const { signal } = options ?? {};
