@@ -9,14 +9,16 @@
 import { type Clock, clock as realClock } from './clock.js';
 
 /**
- * The longest round trip that a lease bears, in parts of the lease: to enter a session and to beat, one after the other,
- * must take less than the process may hold without an answer (lease.ts).
+ * The longest round trip that a lease bears, in parts of the lease: to enter a session and to beat, one after the
+ * other, must take less than the process may hold without an answer (lease.ts). The docs promise a third. What is
+ * measured may be larger than the usual round trip, and the advice must not come where the promise holds.
  */
 const BEARABLE = 0.4;
 
 /**
  * How many round trips `connect` takes, one after the other, and some more: to open a connection, to greet, to ask for
- * INFO, to subscribe, to run the script, to send its text, and to make the call itself.
+ * INFO, to subscribe, to run the script, to send its text, and to make the call itself. These are about eight; the
+ * advice must suffice also if some of them take longer.
  */
 const JOINING = 12;
 

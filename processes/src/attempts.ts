@@ -6,8 +6,8 @@
  *        |                      |     +-+ an answer does not come: the driver probes its connections
  *        +--- pause <-- failed -+
  *
- * An attempt fails only if a connection is lost or the server refuses. It does not fail because the server is slow: then
- * it keeps what it has, and the answer comes in the end. If a connection is dead, the probe finds this, and the
+ * An attempt fails only if a connection is lost or the server refuses. It does not fail because the server is slow:
+ * then it keeps what it has, and the answer comes in the end. If a connection is dead, the probe finds this, and the
  * connection is lost.
  *
  * The pauses grow exponentially with each attempt, up to a limit (exponential backoff). The length of each pause is

@@ -11,8 +11,8 @@
  * it sends no ping, and the answers to the further beats are not counted. At each beat at which an answer has been owed
  * for longer than the session's patience, the driver probes the connections (answer-times.ts, drivers/connections.ts).
  * Then the session also sends no further beats: they would only keep a server busy that cannot follow. When the answer
- * comes, the lease counts from its beat, and the session beats at once. Once both answers have come, the next beat counts
- * as the first again.
+ * comes, the lease counts from its beat, and the session beats at once. Once both answers have come, the next beat
+ * counts as the first again.
  *
  * Invariant: an answer counts only in the era in which its beat was sent. `stop` is called with each new era, and then
  * nothing is owed.
@@ -25,9 +25,9 @@ import * as wire from './wire.js';
 
 /**
  * The longest times between two beats, in parts of a lease. An outage that begins just before a beat has this time less
- * until the lease is lost (lease.ts). An idle process has nothing to lose, so it beats less often: it finds a dead process after at most 0.9 and twice this time,
- * as turn/sessions.lua says. The least time is four
- * fifths of the longest, so that not all processes beat at once.
+ * until the lease is lost (lease.ts). An idle process has nothing to lose, so it beats less often. A process finds a
+ * dead one after at most 0.9 of a lease and twice this time (1.1 or 1.25), as turn/sessions.lua says. The least time is
+ * four fifths of the longest, so that not all processes beat at once.
  */
 const EVERY = { busy: 0.1, idle: 0.175 };
 

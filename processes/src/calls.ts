@@ -86,8 +86,8 @@ export class Calls {
   /**
    * Calls `late` when no answer has come for `connectTimeout`. An answer may have come while the process was busy, so
    * all that has come is read before `late` is called. If the server then makes this process watch silent sessions, the
-   * time begins once more when the watch ends. This happens once, so `late` is called in any case. Returns a function that
-   * stops this.
+   * time begins once more when the watch ends. This happens once, so `late` is called in any case. Returns a function
+   * that stops this.
    */
   unanswered(late: (error: Error) => void): () => void {
     const session = this.#session;

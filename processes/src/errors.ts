@@ -4,8 +4,9 @@ import { bad, badType, knowEverywhere } from './common/errors.js';
 export * from './common/errors.js';
 
 /**
- * What the guard held is lost. The process could not reach the server for 0.85 of the lease, or the server has taken the
- * permits back, or a failover has lost the grant. Another process may soon hold them, or already does.
+ * What the guard held is lost. No heartbeat was answered for 0.85 of the lease, which an outage of 0.75 to 0.85 of the
+ * lease causes; or the server has taken the permits back, or a failover has lost the grant. Another process may soon
+ * hold them, or already does.
  */
 export class LeaseLostError extends Error {
   /** `LeaseLostError`. */
@@ -20,8 +21,8 @@ export class SpaceError extends Error {
   /**
    * `UNREACHABLE`: no server answers. `SETTINGS`: the space has another version, lease or number of partitions.
    * `EVICTION`: the server may evict the keys of the space. `UNCONFIRMED`: too few replicas have confirmed the grant.
-   * Without a server: `DIRECTORY`: the folder of the space is not safe to use, or cannot be made. `JOURNAL`: a file in it
-   * cannot be read. Otherwise the code of the server's error, such as `OOM`, `NOPERM` or `WRONGPASS`.
+   * Without a server: `DIRECTORY`: the folder of the space is not safe to use, or cannot be made. `JOURNAL`: a file in
+   * it cannot be read. Otherwise the code of the server's error, such as `OOM`, `NOPERM` or `WRONGPASS`.
    */
   readonly code: string;
 

@@ -1,6 +1,6 @@
 /**
- * Counts and histograms of what the event `metric` tells of this process's requests, in the form of `taketurns/metrics`.
- * So the same exporter serves both packages.
+ * Counts and histograms of what the event `metric` tells of this process's requests, in the form of
+ * `taketurns/metrics`. So the same exporter serves both packages.
  */
 import { badType } from './common/errors.js';
 import type { Metric } from './events.js';
@@ -142,7 +142,8 @@ export function startMetrics(space: Space): void {
  * | `taketurns.space.troubles` | counter | causes that kept the space from its server: events `trouble` |
  * | `taketurns.space.failovers` | counter | new histories of the server's data: events `failover` |
  *
- * Each kind and name of an object has its own values, and the last two metrics have one value of the space; more than 511 count together, under `otel.metric.overflow`.
+ * Each kind and name of an object has its own values, and the last two metrics have one value of the space; more than
+ * 511 count together, under `otel.metric.overflow`.
  * @throws {TypeError} if `space` is no `Space`.
  * @example for (const { name, points } of metrics(space)) console.log(name, points);
  */

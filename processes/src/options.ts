@@ -90,7 +90,7 @@ const OPTIONS_OF_LOCAL = ['space', 'turn', 'label', 'connectTimeout', 'directory
 /** @internal In milliseconds. */
 export const DEFAULT_LEASE = 10_000;
 
-/** Without a server, a session sends a sign of life every tenth of this time, and ends when it is idle for so long. */
+/** Without a server, a session sends six to ten signs of life in this time, in milliseconds. */
 const LEASE_OF_LOCAL = 3_600_000;
 
 /** Only tests give a clock. */

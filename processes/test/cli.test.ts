@@ -257,9 +257,7 @@ test.runIf(process.platform === 'linux')(
     expect(told.holders).toMatchObject([{ command: pid }]);
     holder.child.kill('SIGKILL');
     await once(holder.child, 'exit');
-    expect(await shown()).toContain(
-      `sh (pid ${holder.child.pid} on ${hostname()}); has ended, and its command goes on: pid ${pid}\n`,
-    );
+    expect(await shown()).toContain(`sh (pid ${holder.child.pid} on ${hostname()}); has ended; command: pid ${pid}\n`);
   },
 );
 

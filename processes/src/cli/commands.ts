@@ -1,6 +1,7 @@
 /**
  * Finds the commands that `run` has started on this machine. A command has the fencing token of its turn in its
- * environment, which Linux shows to its user. So a command is found also when its `run` was killed, and keeps its turn.
+ * environment, which Linux shows to its user. So a command is found also when its `run` was killed.
+ * Without a server such a command keeps its turn.
  */
 import { readFileSync } from 'node:fs';
 import { processes } from './tree.js';

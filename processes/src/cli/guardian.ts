@@ -3,7 +3,7 @@
  * ends the command before others can get the turn, also when `run` was killed or stands still.
  *
  *     `run` tells of a renewed lease                          --> waits for the end of that lease
- *     `run` is gone                                           --> SIGTERM at once, SIGKILL at the end of the lease
+ *     `run` is gone                                           --> SIGTERM at once, SIGKILL before others get it
  *     the lease ends, and `run` does not say that it is alive --> SIGTERM, and a moment later SIGKILL
  *     `run` says that the command has ended                   --> ends
  *

@@ -1,7 +1,7 @@
 /**
- * Passes signals on to the command. The command is in the process group of this program. So a signal to the whole group,
- * such as Ctrl-C of a terminal or what timeout(1) sends, reaches the command by itself, and must not reach it twice. A
- * signal to this program alone must go on. Nothing tells a program of Node which one it has got.
+ * Passes signals on to the command. The command is in the process group of this program. So a signal to the whole
+ * group, such as Ctrl-C of a terminal or what timeout(1) sends, reaches the command by itself, and must not reach it
+ * twice. A signal to this program alone must go on. Nothing tells a program of Node which one it has got.
  *
  * So there is a witness, a small shell in the group. Its exit status tells the first signal that it has got, and it is
  * asked by a signal of a larger number.
@@ -10,7 +10,10 @@
  *     only this program gets it  --> it asks: the witness ends with 23 ---> SIGINT goes on to the command
  *
  * The answer does not depend on time: a shell acts on what it has got in the order of the numbers, and whoever hears of
- * a signal to the group asks after the witness has got that signal.
+ * a signal to the group asks after the witness has got that signal. But a witness can tell one signal only. If the
+ * group gets two different ones at the same moment, one of them also goes on to the command, which then gets it twice.
+ * And on macOS and the BSDs the numbers of `SIGUSR1` and `SIGUSR2` are larger than that of the question, so these two
+ * may come twice there.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
@@ -19,7 +22,10 @@ import { constants } from 'node:os';
 const SIGNALS = ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const;
 type Name = (typeof SIGNALS)[number];
 
-/** Its number is larger than those of `SIGNALS`, and nobody else sends it. */
+/**
+ * Nobody else sends it. On Linux its number is larger than those of `SIGNALS`; on macOS and the BSDs those of `SIGUSR1`
+ * and `SIGUSR2` are still larger.
+ */
 const QUESTION = 'SIGURG' as const;
 /** How often the witness is asked, in milliseconds: it may not hear the question while it starts. */
 const AGAIN = 20;
@@ -42,7 +48,7 @@ class Witness {
     this.#process = started;
     this.#ended = new Promise((resolve) => {
       started.on('exit', (...how) => resolve(how));
-      // There is no shell, as in some containers and on Windows. Then every signal goes on.
+      // There is no shell, as in some containers and on Windows. Then every signal goes on, also one to the group.
       started.on('error', () => {
         this.#process = undefined;
         resolve([null, null]);

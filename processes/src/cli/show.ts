@@ -27,7 +27,7 @@ type Seen = Party & { readonly command?: Command };
 
 /** What a party does, for how long, and who it is. */
 function line(does: string, entry: ObjectEntry, { label, permits, since, token, command }: Seen): string {
-  const doing = command?.isAlone ? 'has ended, and its command goes on' : 'command';
+  const doing = command?.isAlone ? 'has ended; command' : 'command';
   const runs = command ? `; ${doing}: pid ${command.pid}` : '';
   const how =
     entry.kind === 'rwlock' ? (permits === READERS ? ' to write' : ' to read') : permits === 1 ? '' : ` ${permits}`;

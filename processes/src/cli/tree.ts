@@ -6,8 +6,9 @@
  *
  * A process group would be simpler. But a command in a group of its own cannot read from its terminal, and the group of
  * this program may have other processes: the shell script that runs it, or `tee` behind it. So the members of the tree
- * are found by their parents. When a parent ends, its children get another parent. So a process that was found once stays
- * known, and `end` looks often.
+ * are found by their parents. When a parent ends, its children get another parent. So a process that was found once
+ * stays known, and `end` looks often. Where processes cannot be listed (Windows, or no `ps`), only the command itself
+ * is ended, and nothing tells it from a later process with the same number.
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -2,17 +2,17 @@
  * What all drivers have in common: which connections there are, how they are opened and replaced, and how channels are
  * subscribed. A client library is needed only to open a connection, so all libraries behave the same.
  *
- * A place is a server, or, in a cluster, the node that has a slot. The driver has two connections to each place: one for
- * commands and one for messages. It opens a third one for `WAIT` when it needs one. In a cluster the driver asks again
- * which node has which slot each time a connection is lost. It treats a redirection, or the refusal to subscribe in a
- * slot that has moved, like the loss of a connection.
+ * A place is a server, or, in a cluster, the node that has a slot. The driver has two connections to each place: one
+ * for commands and one for messages. It opens a third one for `WAIT` when it needs one. In a cluster the driver asks
+ * again which node has which slot each time a connection is lost. It treats a redirection, or the refusal to subscribe
+ * in a slot that has moved, like the loss of a connection.
  *
  * When an answer does not come, either a connection is dead, because a router has forgotten it, or the server does not
  * answer. To tell the two apart, the driver opens one more connection, the probe, and keeps the others meanwhile. The
  * probe is open when the server has answered a PING over it. By then at least two round trips have passed since the
- * last question over the other connections, so a connection that is still silent is dead. The probe replaces it. As long as
- * the server does not answer, the probe is not open either, and no connection is given up. So a server that stands still
- * is asked for one connection by each process, and finds all others as they were.
+ * last question over the other connections, so a connection that is still silent is dead. The probe replaces it. As
+ * long as the server does not answer, the probe is not open either, and no connection is given up. So a server that
+ * stands still is asked for one connection by each process, and finds all others as they were.
  *
  *     down --> up          up: all connections are open, and all channels are subscribed; `#repair` leads to it
  *      ^ ^------+          gave up: the user's strategy wants no more attempts to connect

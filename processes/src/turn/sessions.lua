@@ -16,11 +16,12 @@
 -- late. Signs that came after a ticket may be lost with their history, so a ticket of another history counts for
 -- nothing.
 --
--- Why a dead session is found: a process with a session gives ten signs a lease if it holds or waits, and six if it is idle.
--- So it finds a dead session at the latest 1.1 or 1.25 of a lease after the last sign of that session. A process that lives for a shorter time sees too little.
--- So the server notes TIME where it can do no harm, see `note`. A process that enters may find that, by TIME, a session
--- has been silent for a lease. Then the answer is Z, and the process watches for 0.9 of a lease before it gets its
--- session. If the clock has jumped, the process has waited in vain, and nobody has lost anything.
+-- Why a dead session is found: a process with a session gives ten signs a lease if it holds or waits, and six if it is
+-- idle. So it finds a dead session at the latest 1.1 or 1.25 of a lease after the last sign of that session. A process
+-- that lives for a shorter time sees too little. So the server notes TIME where it can do no harm, see `note`. A
+-- process that enters may find that, by TIME, a session has been silent for a lease. Then the answer is Z, and the
+-- process watches for 0.9 of a lease before it gets its session. If the clock has jumped, the process has waited in
+-- vain, and nobody has lost anything.
 
 local SEQS_OF_A_CONNECTION = 4294967296
 
