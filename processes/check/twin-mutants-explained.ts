@@ -12,6 +12,8 @@ const UNIQUE = 'no ticket is given twice, and the one to which the tickets leap 
 const ALONE = 'a death and a broker that goes on have no caller and no arguments: the state and the session decide';
 const AT_ONCE = 'a session is dead only between two parts of its death, and a broker takes all parts in one step';
 
+const OLDEST = 'no broker has data of format 1; it is here because the script has it';
+
 export const EXPLAINED: readonly Explained[] = [
   { text: 'ticket > object.born', from: '>', to: '>=', reason: UNIQUE },
   { text: 'head.ticket <= this.state.leapt', from: '<=', to: '<', reason: UNIQUE },
@@ -49,8 +51,9 @@ export const EXPLAINED: readonly Explained[] = [
   },
   {
     text: 'agreed?.version === 1 && others.length > 0',
-    reason: 'no broker has data of format 1; it is here because the script has it',
+    reason: OLDEST,
   },
+  { text: 'return refuse();', to: ';', reason: OLDEST },
   { text: 'break;', from: 'break;', reason: 'the next range has room for none' },
   { text: "from.startsWith('(')", reason: 'what becomes of -inf is smaller than the sign of each session' },
   { text: "this.caller = '';", reason: 'no session has such a name' },
