@@ -50,5 +50,6 @@ export function checkName(what: string, value: unknown, most: number): string {
     const bytes = encoder.encode(value).length;
     if (bytes >= 1 && bytes <= most) return value;
   }
-  throw bad('string', what, `a string of 1 to ${most} bytes of UTF-8 without NUL`, value);
+  const instead = typeof value === 'number' ? 'the name comes first' : '';
+  throw bad('string', what, `a string of 1 to ${most} bytes of UTF-8 without NUL`, value, instead);
 }

@@ -8,7 +8,7 @@ import { lookingAtTheClock, whenAborted } from './abort.js';
 import { aborted, checkWait, isTimeoutOf, type WaitOptions } from './acquire.js';
 import { inspected, shown } from './common/shown.js';
 import { asyncDispose, dispose } from './common/symbols.js';
-import { badType, checkInteger, TimeoutError } from './errors.js';
+import { badType, checkInteger, shown as shownValue, TimeoutError } from './errors.js';
 import type { Handle } from './handle.js';
 import type { Held, HeldLock, HeldPermits, HeldRead, HeldWrite } from './hold.js';
 import { Mutex } from './mutex.js';
@@ -119,7 +119,8 @@ function wanted(what: string, around: Surroundings, one: unknown): Wanted {
       return { handle, hold: (options) => handle.writeAsync(options) };
   }
   const allowed = 'mutexes, semaphores, [semaphore, permits], read-write locks or [lock, "read"] of this space';
-  throw badType(`${what}: objects`, allowed, Array.isArray(one) && more.length === 0 ? (how ?? handle) : one);
+  const instead = typeof one === 'string' ? `open it first, such as by await space.mutex(${shownValue(one)})` : '';
+  throw badType(`${what}: objects`, allowed, Array.isArray(one) && more.length === 0 ? (how ?? handle) : one, instead);
 }
 
 /** @internal Does what `Space.holdAll` describes. */

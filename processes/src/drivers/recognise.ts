@@ -26,6 +26,7 @@ export function driverOf(client: unknown): Driver {
     'Space.connect: client',
     `a client of ioredis, iovalkey, redis (5 or later)${hint} or @valkey/valkey-glide (2.3 or later), or a driver`,
     client,
+    typeof client === 'string' ? 'make a client, such as new Redis(address) of ioredis' : '',
   );
 }
 
