@@ -52,7 +52,7 @@ const MISTAKES: Record<string, [call: () => unknown, error: ErrorConstructor | T
   'the address for the client': [
     () => Space.connect('redis://x' as Any),
     TypeError,
-    'got "redis://x": make one by your client\'s package, such as new Redis("redis://x") of ioredis',
+    'got "redis://x": make a client, such as new Redis(address) of ioredis',
   ],
   'new in place of await': [
     () => new (Space as Any)(),
