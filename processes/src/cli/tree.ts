@@ -69,7 +69,7 @@ export const startOf = (pid: number): string | undefined => processes().find((ea
 
 export class Tree {
   readonly #root: number;
-  /** The processes that were found, and when each was started; undefined if this is not known. */
+  /** The processes that were found, and when each was started; undefined if it could not be found. */
   readonly #members = new Map<number, string | undefined>();
 
   /** start: as `startOf` tells it. */
@@ -81,8 +81,8 @@ export class Tree {
   /** Looks for processes. Returns those that live, and whether one of them is new. */
   #look(): { readonly living: readonly number[]; readonly isNew: boolean } {
     const all = processes();
-    const isMember = ({ pid, start }: Process): boolean =>
-      this.#members.has(pid) && (this.#members.get(pid) ?? start) === start;
+    // A command of which no start was known had ended by then. Its number may be that of another process now.
+    const isMember = ({ pid, start }: Process): boolean => this.#members.get(pid) === start;
     let isNew = false;
     for (let before = -1; before !== this.#members.size; ) {
       before = this.#members.size;
