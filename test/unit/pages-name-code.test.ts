@@ -47,6 +47,7 @@ describe('each file and folder that a page names exists', () => {
     'core/kinds/latch/words.ts',
     'docs/queued-latch.md',
     'simulate/src/kinds/queued-latch.ts',
+    'src/queued-latch/',
     'src/queued-latch/queued-latch.ts',
     'test/programs/soak/kinds/queued-latch.mjs',
     'test/unit/queued-latch.test.ts',
