@@ -322,6 +322,7 @@ function listener(at: (file: string) => string) {
   return {
     names,
     command: [process.execPath, at('listener.cjs')],
+    received: () => signals().split(' ').slice(0, -1),
     /** The process that runs the command. */
     async began(): Promise<number> {
       await until(() => existsSync(at('ppid')));
@@ -351,6 +352,28 @@ test('a signal to the program, and one to its process group, reach the command o
   for (const name of [...names, ...names]) {
     await sends(name, () => process.kill(pid, name), pid);
     await sends(name, () => process.kill(-pid, name), pid);
+  }
+});
+
+test('different signals at once, some to the program and some to its group, each reach the command once', async () => {
+  const { runs, at } = jobs();
+  const { names, command, began, received } = listener(at);
+  const child = spawn(process.execPath, [CLI, ...runs, '--', ...command], { detached: true, stdio: 'ignore' });
+  const pid = child.pid as number;
+  onTestFinished(() => {
+    process.kill(-pid, 'SIGKILL');
+  });
+  await began();
+  for (let round = 0; round < 20; round++) {
+    const before = received().length;
+    // The larger numbers first: the kernel hands over the smaller ones first.
+    for (const [place, name] of [...names].reverse().entries())
+      process.kill((place + round) % 2 === 0 ? pid : -pid, name);
+    await until(() => received().length >= before + names.length);
+    // What would come twice comes before the answer to this one.
+    process.kill(pid, 'SIGUSR1');
+    await until(() => received().at(-1) === 'SIGUSR1' && received().length > before + names.length);
+    expect(received().slice(before).sort()).toEqual([...names, 'SIGUSR1'].sort());
   }
 });
 
