@@ -207,7 +207,7 @@ const processes = [
     'A driver speaks with a server by a client library. It knows nothing of sessions and locks.',
     '^processes/src/drivers/',
     '^processes/',
-    ['^processes/src/(answer-times|clock|ticks|errors|common/[^/]+)[.]ts$'],
+    ['^processes/src/(answer-times|clock|ticks|errors)[.]ts$'],
   ),
   only(
     'processes-wire',
@@ -225,9 +225,16 @@ const processes = [
   ),
   forbid(
     'processes-product-alone',
-    'The package needs nothing of what proves and measures it, and carries nothing of taketurns.',
+    'The package needs nothing of what proves and measures it.',
     { path: '^processes/src/' },
-    { path: '^(processes/(check|chaos|bench|test|servers|scripts)|core|src|dist|check|bench|test)/' },
+    { path: '^(processes/(check|chaos|bench|test|servers|scripts|build)|check|bench|test)/' },
+  ),
+  forbid(
+    'processes-on-common',
+    'Processes stand on the floor of all three worlds, src/common, and on nothing else of taketurns. The bundles carry ' +
+      'what they need of it.',
+    { path: '^processes/' },
+    { path: '^(core|src|dist|build)/', pathNot: '^src/common/' },
   ),
 ];
 

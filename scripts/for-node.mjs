@@ -25,7 +25,7 @@ const OUTPUT = {
   // No file of src/ exports a variable that changes, so an export need be no getter.
   externalLiveBindings: false,
   sourcemap: true,
-  // The package has the sources.
+  // The package taketurns has the sources.
   sourcemapExcludeSources: true,
   comments: { jsdoc: false },
 };
@@ -35,9 +35,10 @@ const OUTPUT = {
  *
  * @param input the files, by the names of their bundles
  * @param groups what they share: the option `codeSplitting.groups` of rolldown
- * @param options more options of rolldown
+ * @param options more options of rolldown for what is read
+ * @param outputOptions more options of rolldown for what is written
  */
-export async function bundle(input, groups = [], options = {}) {
+export async function bundle(input, groups = [], options = {}, outputOptions = {}) {
   const made = await rolldown({
     input,
     platform: 'node',
@@ -45,7 +46,7 @@ export async function bundle(input, groups = [], options = {}) {
     experimental: { attachDebugInfo: 'none' },
     ...options,
   });
-  const { output } = await made.write({ ...OUTPUT, codeSplitting: { groups } });
+  const { output } = await made.write({ ...OUTPUT, ...outputOptions, codeSplitting: { groups } });
   await made.close();
   return output;
 }

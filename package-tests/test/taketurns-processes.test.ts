@@ -31,7 +31,7 @@ describe('the tarball of taketurns-processes', () => {
       .map(({ path }) => path)
       .filter(
         (path) =>
-          !/^(bin\/taketurns-processes\.js|dist\/.+\.(c?js|mjs|d\.m?ts|c?js\.map)|dist\/types\/package\.json|src\/.+\.(ts|lua)|docs\/.+\.(md|json|yml)|README\.md|LICENSE|package\.json)$/.test(
+          !/^(bin\/taketurns-processes\.js|dist\/.+\.(c?js|mjs|d\.m?ts|c?js\.map)|dist\/types\/package\.json|docs\/.+\.(md|json|yml)|README\.md|LICENSE|package\.json)$/.test(
             path,
           ),
       );
@@ -60,8 +60,10 @@ describe('the tarball of taketurns-processes', () => {
 
   it('declares nothing that is internal', () => {
     const dist = join(project.folder, 'node_modules/taketurns-processes/dist/types');
-    const declarations = readdirSync(dist).filter((name) => /\.d\.m?ts$/.test(name));
-    expect(declarations).toContain('space.d.ts');
+    const declarations = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      /\.d\.m?ts$/.test(name),
+    );
+    expect(declarations).toContain(join('processes', 'src', 'space.d.ts'));
     expect(declarations.filter((name) => readFileSync(join(dist, name), 'utf8').includes('@internal'))).toEqual([]);
   });
 });

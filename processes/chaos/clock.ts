@@ -4,7 +4,7 @@ import { openSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const SOURCE = fileURLToPath(new URL('../../clock.c', import.meta.url));
+const SOURCE = fileURLToPath(new URL('../../../chaos/clock.c', import.meta.url));
 
 export class JumpingClock {
   /** Environment variables for the server's process. */

@@ -18,7 +18,7 @@ export interface Turn {
 }
 
 export const turnSource = (): string => {
-  // The compiled program lies two folders deeper than its source.
+  // The compiled program lies in build/processes/check/.
   for (const path of ['../src/turn.lua', '../../../src/turn.lua'])
     try {
       return readFileSync(new URL(path, import.meta.url), 'latin1');

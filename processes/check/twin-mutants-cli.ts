@@ -133,7 +133,7 @@ const recordings = [...sequences, ...random];
 
 const COMPILED = new URL('../src/local/twin/', import.meta.url);
 const FILES = ['call.js', 'state.js', 'turn.js'];
-const folder = fileURLToPath(new URL('../../../build/mutant/', import.meta.url));
+const folder = fileURLToPath(new URL('../../mutant/', import.meta.url));
 
 /** Runs one mutant after the other. Each has modules of its own. A mutant that does not end takes its thread with it. */
 class Trial {

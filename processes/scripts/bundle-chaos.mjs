@@ -5,7 +5,7 @@
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 
-process.chdir(fileURLToPath(new URL('../chaos/dist/chaos', import.meta.url)));
+process.chdir(fileURLToPath(new URL('../build/processes/chaos', import.meta.url)));
 const bundle = await rolldown({ input: 'client.js', platform: 'node' });
 await bundle.write({ file: 'client-bundle.js', format: 'esm', codeSplitting: false });
 await bundle.close();

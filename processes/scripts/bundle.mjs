@@ -1,20 +1,39 @@
-/** Bundles the package for Node, Deno and Bun (../../scripts/for-node.mjs has the options). */
+/**
+ * Bundles the package twice, with what it needs of ../src/common: in dist/node/ for Node, Deno and Bun
+ * (../../scripts/for-node.mjs has the options), and in dist/module/ for bundlers. The maps contain the sources, so the
+ * package has nothing else of src/.
+ */
 import { fileURLToPath } from 'node:url';
 import { bundle, writeModules } from '../../scripts/for-node.mjs';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
-const FILES = {
-  index: 'src/index.ts',
-  cli: 'src/cli/cli.ts',
-  // The process that ends a command if `cli` cannot.
-  guardian: 'src/cli/guardian.ts',
-  // What a process loads when it needs it: a space with a server, one without, and a thread that beats.
+const ENTRY = { index: 'src/index.ts' };
+/** What a process loads when it needs it: a space with a server, one without, and a thread that beats. */
+const LATER = {
   drivers: 'src/drivers/recognise.ts',
   script: 'src/turn-source.ts',
   local: 'src/local/index.ts',
   heartbeat: 'src/heartbeat.ts',
   'heartbeat-thread': 'src/heartbeat-thread.ts',
 };
+/** The program, and the process that ends a command if the program cannot. */
+const PROGRAM = { cli: 'src/cli/cli.ts', guardian: 'src/cli/guardian.ts' };
 
-writeModules(await bundle(FILES, [{ name: 'space', test: /\/src\/index\.ts$/ }]));
+const SHARED = [{ name: 'space', test: /\/processes\/src\/index\.ts$/ }];
+const MAPS = { sourcemapExcludeSources: false };
+
+writeModules(await bundle({ ...ENTRY, ...LATER, ...PROGRAM }, SHARED, {}, MAPS));
+
+await bundle(
+  { ...ENTRY, ...LATER },
+  SHARED,
+  {},
+  {
+    ...MAPS,
+    dir: 'dist/module',
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name].js',
+  },
+);

@@ -5,7 +5,7 @@
  */
 import { cpus } from 'node:os';
 import { Redis } from 'ioredis';
-import { Space } from '../dist/index.js';
+import { Space } from '../dist/module/index.js';
 
 const url = process.env.REDIS_URL ?? 'redis://localhost:6379';
 const [idle = 1000, requests = 50_000] = process.argv.slice(2).map(Number);

@@ -1,29 +1,17 @@
 /**
- * Writes the files of src/ that are not in git: common/, copies of
- * files of `taketurns`; turn.lua, the parts of the script joined (turn/turn.lua is the frame); turn-source.ts, the
- * script without its comments and with short names, and its SHA-1; and local/thread-source.ts, the program of a
- * broker's thread in one text.
+ * Writes the files of src/ that are not in git: turn.lua, the parts of the script joined (turn/turn.lua is the frame);
+ * turn-source.ts, the script without its comments and with short names, and its SHA-1; and local/thread-source.ts, the
+ * program of a broker's thread in one text.
  *
  * A name stands for itself wherever it is written: all locals that are called alike get one short name. So the scopes
  * stay as they are, and no two names become one. Fields of the script's own tables get short names too, but for those of
  * one letter, which are operations. What Lua and Redis give is left.
  */
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import luaparse from 'luaparse';
 import { rolldown } from 'rolldown';
-
-const COMMON = new URL('../../src/common/', import.meta.url);
-const copies = new URL('../src/common/', import.meta.url);
-mkdirSync(copies, { recursive: true });
-for (const name of ['errors.ts', 'limiting.ts', 'real-clock.ts', 'shown.ts', 'signals.ts', 'symbols.ts']) {
-  const common = readFileSync(new URL(name, COMMON), 'utf8');
-  writeFileSync(
-    new URL(name, copies),
-    `// Copied by scripts/embed.mjs from src/common/${name} of taketurns.\n${common}`,
-  );
-}
 
 const PARTS = new URL('../src/turn/', import.meta.url);
 const out = new URL('../src/turn-source.ts', import.meta.url);

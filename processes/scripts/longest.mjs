@@ -4,8 +4,8 @@
  */
 import { cpus } from 'node:os';
 import { Redis } from 'ioredis';
-import { Space } from '../dist/index.js';
-import { TURN } from '../dist/turn-source.js';
+import { Space } from '../dist/module/index.js';
+import { TURN } from '../dist/module/script.js';
 
 const url = process.env.REDIS_URL ?? 'redis://localhost:6379';
 const counts = process.argv.slice(2).map(Number);

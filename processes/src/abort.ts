@@ -2,7 +2,7 @@
  * Two kinds of signals. A caller gives a signal to cancel its requests (`whenAborted`). A guard has a signal that is
  * aborted when the lease is lost, and that looks at the clock whenever somebody reads it (`lookingAtTheClock`).
  */
-import { whenAborted as listen } from './common/signals.js';
+import { whenAborted as listen } from '../../src/common/signals.js';
 
 /**
  * Calls `cancel` when the signal is aborted. A guard's signal may be aborted while it takes a listener: then calls

@@ -1,9 +1,9 @@
 /**
  * The clock and the timers of the runtime, as they are when the package is loaded. A test may replace the global clock
- * and timers by fake ones that stand still, later or before (common/real-clock.ts). Fake timers must not stop the beats,
+ * and timers by fake ones that stand still, later or before (src/common/real-clock.ts). Fake timers must not stop the beats,
  * because the server's time goes on.
  */
-import { realNow, realTimers } from './common/real-clock.js';
+import { realNow, realTimers } from '../../src/common/real-clock.js';
 
 /** A timer that has been started. */
 export type Timer = unknown;

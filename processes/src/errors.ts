@@ -1,7 +1,7 @@
 /** The errors of this package, and the checks of arguments. */
-import { bad, badType, knowEverywhere } from './common/errors.js';
+import { bad, badType, knowEverywhere } from '../../src/common/errors.js';
 
-export * from './common/errors.js';
+export * from '../../src/common/errors.js';
 
 /**
  * What the guard held is lost. No heartbeat was answered for 0.85 of the lease, which an outage of 0.75 to 0.85 of the

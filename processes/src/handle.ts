@@ -9,9 +9,10 @@
  *                                                 then `onOwnerDied` repairs, if holders have died
  *                                                   +--> fails: the permits go back, and the promise rejects
  */
+
+import { inspected, shown } from '../../src/common/shown.js';
+import { asyncDispose } from '../../src/common/symbols.js';
 import { acquire, type WaitOptions } from './acquire.js';
-import { inspected, shown } from './common/shown.js';
-import { asyncDispose } from './common/symbols.js';
 import { bad, checkInteger, checkType, DisposedError, TimeoutError } from './errors.js';
 import type { GuardClass, Held } from './hold.js';
 import { disposed, type SharedObject } from './object.js';

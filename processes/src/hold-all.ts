@@ -4,10 +4,11 @@
  * round trips as objects. If one object cannot be held, or an object that is held already is lost, all objects that are
  * held are given back.
  */
+
+import { inspected, shown } from '../../src/common/shown.js';
+import { asyncDispose, dispose } from '../../src/common/symbols.js';
 import { lookingAtTheClock, whenAborted } from './abort.js';
 import { aborted, checkWait, isTimeoutOf, type WaitOptions } from './acquire.js';
-import { inspected, shown } from './common/shown.js';
-import { asyncDispose, dispose } from './common/symbols.js';
 import { badType, checkInteger, shown as shownValue, TimeoutError } from './errors.js';
 import type { Handle } from './handle.js';
 import type { Held, HeldLock, HeldPermits, HeldRead, HeldWrite } from './hold.js';

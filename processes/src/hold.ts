@@ -10,9 +10,9 @@
  * lease is over, even if the process stood still and no timer has run.
  */
 
+import { inspected, shown } from '../../src/common/shown.js';
+import { asyncDispose, dispose } from '../../src/common/symbols.js';
 import { lookingAtTheClock } from './abort.js';
-import { inspected, shown } from './common/shown.js';
-import { asyncDispose, dispose } from './common/symbols.js';
 import { bad, LeaseLostError } from './errors.js';
 import type { Request } from './request.js';
 import { tokenOf, writeProof } from './wire.js';

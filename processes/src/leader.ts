@@ -8,11 +8,12 @@
  * The election is a mutex with a bypass of 0, so the candidates lead in the order in which they came. The mutex sees to
  * it that no two processes lead at once.
  */
+
+import { inspected, shown } from '../../src/common/shown.js';
+import { asyncDispose } from '../../src/common/symbols.js';
 import { whenAborted } from './abort.js';
 import { aborted, checkWait, type WaitOptions } from './acquire.js';
 import type { Clock, Timer } from './clock.js';
-import { inspected, shown } from './common/shown.js';
-import { asyncDispose } from './common/symbols.js';
 import { DisposedError, TimeoutError } from './errors.js';
 import type { HeldLock } from './hold.js';
 import type { Mutex } from './mutex.js';

@@ -2,7 +2,7 @@
  * Counts and histograms of what the event `metric` tells of this process's requests, in the form of
  * `taketurns/metrics`. So the same exporter serves both packages.
  */
-import { badType } from './common/errors.js';
+import { badType } from '../../src/common/errors.js';
 import type { Metric } from './events.js';
 import type { Space } from './space.js';
 

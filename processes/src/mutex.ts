@@ -2,8 +2,9 @@
  * A mutex of a space. A process that holds the mutex passes it on to its own waiters without the server, so waiters of
  * other processes are overtaken, but each at most `bypass` times.
  */
+
+import { limited } from '../../src/common/limiting.js';
 import type { WaitOptions } from './acquire.js';
-import { limited } from './common/limiting.js';
 import { checkType } from './errors.js';
 import { ask, askAtOnce, during, Handle } from './handle.js';
 import { HeldLock } from './hold.js';

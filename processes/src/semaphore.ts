@@ -1,6 +1,7 @@
 /** A counting semaphore of a space: first come, first served, by the order in which requests reach the server. */
+
+import { limited } from '../../src/common/limiting.js';
 import type { WaitOptions } from './acquire.js';
-import { limited } from './common/limiting.js';
 import { checkInteger, checkType } from './errors.js';
 import { ask, askAtOnce, during, Handle } from './handle.js';
 import { HeldPermits } from './hold.js';

@@ -7,10 +7,11 @@
  *
  * The name of an object decides its partition, by a hash. All keys of a partition lie in one slot of a cluster.
  */
+
+import { inspected, shown } from '../../src/common/shown.js';
+import { asyncDispose } from '../../src/common/symbols.js';
 import type { WaitOptions } from './acquire.js';
 import { AnswerTimes } from './answer-times.js';
-import { inspected, shown } from './common/shown.js';
-import { asyncDispose } from './common/symbols.js';
 import type { Driver, Script } from './drivers/driver.js';
 import { SILENT } from './drivers/link.js';
 import { checkBoolean, checkName, checkOptions, DisposedError, SpaceError } from './errors.js';

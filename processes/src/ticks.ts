@@ -5,7 +5,7 @@
  * As in clock.ts, the functions of the runtime are taken when the package is loaded. What a test has replaced before is
  * not used.
  */
-import { isFake, realTimers } from './common/real-clock.js';
+import { isFake, realTimers } from '../../src/common/real-clock.js';
 
 const real = <F>(given: F): F | undefined => (isFake(given) ? undefined : given);
 

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { Crew, measureCrowd } from '../bench/dist/bench/crowd.js';
-import { largestBypass } from '../bench/dist/bench/overtaking.js';
+import { Crew, measureCrowd } from '../build/processes/bench/crowd.js';
+import { largestBypass } from '../build/processes/bench/overtaking.js';
 import { onServers } from './setting.js';
 
-const CLI = fileURLToPath(new URL('../bench/dist/bench/cli.js', import.meta.url));
+const CLI = fileURLToPath(new URL('../build/processes/bench/cli.js', import.meta.url));
 
 test.each([
   [[], 0],

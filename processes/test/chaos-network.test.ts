@@ -4,7 +4,9 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 
-const { Network } = (await import('../chaos/dist/chaos/network.js' as string)) as typeof import('../chaos/network.js');
+const { Network } = (await import(
+  '../build/processes/chaos/network.js' as string
+)) as typeof import('../chaos/network.js');
 
 /** Returns the server's end of a connection through a proxy, and what its other end has received when it closes. */
 async function through() {

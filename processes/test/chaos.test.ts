@@ -5,7 +5,9 @@
 import { expect, test } from 'vitest';
 import { onEachServer } from './each-server.js';
 
-const { FAULTS, run } = (await import('../chaos/dist/chaos/index.js' as string)) as typeof import('../chaos/index.js');
+const { FAULTS, run } = (await import(
+  '../build/processes/chaos/index.js' as string
+)) as typeof import('../chaos/index.js');
 
 /** The other faults need many servers, or seconds before the first fault. Only the command runs them. */
 const SHORT = [

@@ -67,7 +67,7 @@ test('objects of more than 511 names count together', async () => {
 });
 
 test('a space of another copy of the package is a space', async () => {
-  const copy = (await import('../dist/index.js' as string)) as typeof import('../src/index.js');
+  const copy = (await import('../dist/module/index.js' as string)) as typeof import('../src/index.js');
   const space = await copy.Space.local({ directory: folder() });
   try {
     expect(space).not.toBeInstanceOf(Space);

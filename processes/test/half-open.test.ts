@@ -150,7 +150,9 @@ onServers(
       const held = await (await (await setting.join({ space, lease: 60_000 })).mutex('m')).holdAsync();
       process.env.TEST_SERVER = `redis://127.0.0.1:${port}`;
       // The thread loads a built file.
-      const { Heartbeat } = (await import('../dist/heartbeat.js' as string)) as typeof import('../src/heartbeat.js');
+      const { Heartbeat } = (await import(
+        '../dist/module/heartbeat.js' as string
+      )) as typeof import('../src/heartbeat.js');
       const thread = new Heartbeat(new URL('./heartbeat-client.mjs', import.meta.url).href, 1000, 1);
       onTestFinished(() => thread.stop());
       await thread.ready;

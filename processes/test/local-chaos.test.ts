@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { WHOLE } from './each-server.js';
 
 const { LOCAL_FAULTS, runLocal } = (await import(
-  '../chaos/dist/chaos/index.js' as string
+  '../build/processes/chaos/index.js' as string
 )) as typeof import('../chaos/index.js');
 
 test.each(LOCAL_FAULTS.filter(({ name }) => WHOLE || name === 'all'))('$name', { timeout: 120_000 }, async (fault) => {

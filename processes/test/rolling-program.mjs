@@ -1,13 +1,13 @@
 /**
- * A process of rolling.test.ts, with a build of its own: node rolling-program.mjs BUILD SERVER SPACE. It says `ready`
+ * A process of rolling.test.ts, with a build of its own: node rolling-program.mjs INDEX SERVER SPACE. It says `ready`
  * when it has joined the space, or why it was refused. Told `go`, it takes turns of a mutex, of a semaphore with 2
  * permits and of a read-write lock, and counts on the server who else is inside. Told `close`, it leaves.
  */
 import { createInterface } from 'node:readline';
 import { Redis } from 'ioredis';
 
-const [build, server, space] = process.argv.slice(2);
-const { Space } = await import(`${build}/index.js`);
+const [index, server, space] = process.argv.slice(2);
+const { Space } = await import(index);
 const TURNS = 60;
 
 const client = new Redis(server);

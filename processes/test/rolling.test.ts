@@ -50,13 +50,15 @@ function changed(text: string, [from, to]: Change): string {
 function build(folder: string, name: string): void {
   const { written, read, script } = VERSIONS[name] as (typeof VERSIONS)[string];
   const path = join(folder, name);
-  cpSync(join(PACKAGE, 'dist'), path, { recursive: true });
-  const wire = readFileSync(join(path, 'wire.js'), 'utf8');
+  cpSync(join(PACKAGE, 'build/src'), join(path, 'src'), { recursive: true });
+  const own = join(path, 'processes/src');
+  cpSync(join(PACKAGE, 'build/processes/src'), own, { recursive: true });
+  const wire = readFileSync(join(own, 'wire.js'), 'utf8');
   const formats = changed(wire, ['written: 2, read: 2 }', `written: ${written}, read: ${read} }`]);
-  writeFileSync(join(path, 'wire.js'), formats);
+  writeFileSync(join(own, 'wire.js'), formats);
   const text = script.reduce(changed, readFileSync(join(PACKAGE, 'src/turn.lua'), 'utf8'));
   const sha = createHash('sha1').update(text).digest('hex');
-  writeFileSync(join(path, 'turn-source.js'), `export const TURN = ${JSON.stringify({ text, sha })};\n`);
+  writeFileSync(join(own, 'turn-source.js'), `export const TURN = ${JSON.stringify({ text, sha })};\n`);
 }
 
 /** A process with one of the builds. */
@@ -106,7 +108,11 @@ onServers('a rolling upgrade', (setting: Setting) => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
   const start = (name: string): Process =>
-    new Process(name === 'shipped' ? join(PACKAGE, 'dist') : join(folder, name), setting.server.url, space);
+    new Process(
+      name === 'shipped' ? join(PACKAGE, 'dist/module/index.js') : join(folder, name, 'processes/src/index.js'),
+      setting.server.url,
+      space,
+    );
 
   /** Starts a process that must not be refused. */
   async function joined(name: string): Promise<Process> {

@@ -13,7 +13,7 @@ import { busy, onServers, sleep, until } from './setting.js';
 
 /** Joins by the built package. Tests with a heartbeat thread need this, since that thread loads a built file. */
 async function joinBuilt(client: unknown, options: SpaceOptions) {
-  const { Space } = (await import('../dist/index.js' as string)) as typeof import('../src/index.js');
+  const { Space } = (await import('../dist/module/index.js' as string)) as typeof import('../src/index.js');
   return Space.connect(client, options);
 }
 

@@ -7,11 +7,11 @@ import { brotliCompressSync } from 'node:zlib';
 import { type OutputChunk, rolldown } from 'rolldown';
 import { expect, test } from 'vitest';
 
-const index = fileURLToPath(new URL('../dist/index.js', import.meta.url));
+const index = fileURLToPath(new URL('../dist/module/index.js', import.meta.url));
 
-/** The modules of one form alone: with a server, the drivers and the script; without one, the folder local/. */
-const OF_SERVERS = /dist\/(drivers\/(?!driver|link)|turn-source)/;
-const OF_LOCAL = /dist\/local\//;
+/** The bundles of one form alone: with a server, the drivers and the script; without one, the local form. */
+const OF_SERVERS = /dist\/module\/(drivers|script)[.]js$/;
+const OF_LOCAL = /dist\/module\/local[.]js$/;
 
 /**
  * A space finds the driver and makes the objects when the program runs, so even a program that uses one driver and one

@@ -9,7 +9,7 @@ import { once } from 'node:events';
 import { readSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { Space } from 'taketurns-processes';
-import { driverOf } from '../dist/drivers/recognise.js';
+import { driverOf } from '../dist/module/drivers.js';
 
 const [port, space, lease, by] = process.argv.slice(2);
 
