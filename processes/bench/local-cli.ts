@@ -243,7 +243,7 @@ async function deaths({ rounds }: Setting): Promise<Figure[]> {
   return [
     figure('SIGKILL of the holder', holder, 10),
     figure('SIGKILL of the broker, which holds', broker, 50),
-    figure('SIGKILL of the holder, the broker being stopped', stopped, 2000),
+    figure('SIGKILL of the holder, the broker being stopped', stopped, 2500),
   ];
 }
 
