@@ -109,12 +109,20 @@ const src = [
     ['^(src|dist)/(host|border)/', '^src/common/'],
   ),
   only(
+    'src-look',
+    'src/look reads the memory of an arena by loads alone: who waits, who holds what, and what all that is called. It ' +
+      'needs nothing of the thread that looks.',
+    '^src/look/',
+    '^(src|dist)/',
+    ['^(src|dist)/border/', '^src/(common|runtime)/'],
+  ),
+  only(
     'src-objects',
     'src/objects is what all classes of shared objects have: how an object is made and found, its guards, its counts. It ' +
       'names no class.',
     '^src/objects/',
     '^(src|dist)/',
-    ['^(src|dist)/(host|border)/', '^src/(common|runtime)/'],
+    ['^(src|dist)/(host|border)/', '^src/(common|look|runtime)/'],
   ),
   only('src-border', 'What the build knows of the core, for all of src.', '^src/border/', '^(src|dist)/', []),
   forbid(

@@ -29,9 +29,9 @@ const HOST = fileURLToPath(new URL('../src/report/host-here.ts', import.meta.url
 
 /** `core` has what `taketurns` itself needs, and small modules that several other entries need. */
 const SHARED = [
-  { name: 'core', test: /\/src\/(index|objects\/key-reading|border\/kinds|channel\/case-mark)\.ts$/ },
+  { name: 'core', test: /\/src\/(index|look\/key-reading|border\/kinds)\.ts$/ },
   { name: 'counters', test: /\/src\/algorithms\//, minShareCount: 2 },
-  { name: 'reporting', test: /\/src\/(metrics|report)\//, minShareCount: 2 },
+  { name: 'reporting', test: /\/src\/(look|metrics|report)\//, minShareCount: 2 },
 ];
 
 writeModules([

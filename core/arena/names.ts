@@ -160,7 +160,7 @@ export function openName(
       if (atomic.load<i32>(entry + (i as usize), N_BYTES) !== word)
         atomic.store<i32>(entry + (i as usize), word, N_BYTES);
     }
-    // After the name, because a report reads the name of each object that has this word (src/report/look.ts).
+    // After the name, because a report reads the name of each object that has this word (src/look/look.ts).
     atomic.store<i32>(mine, head as i32, O_NAME);
     atomic.store<i64>(entry, ((atomic.load<i64>(entry, N_NEXT) & TAGS) + TAG) | (first & ~TAGS), N_NEXT);
     // Only once: when an object is live and has O_NAME, a thread that looks at all objects may attach to it.

@@ -13,7 +13,7 @@
  *     ...      lines       64 bytes each   overflow of each bucket, as many for one as for another
  *     ...      common      64 bytes each   overflow of the overflow, shared by all buckets
  *     ...      elements    64 bytes each   wait elements
- *     end      labels      32 bytes each   the name of each thread, for reports (src/report/labels.ts)
+ *     end      labels      32 bytes each   the name of each thread, for reports (src/look/labels.ts)
  *     the last 128 KiB     256 bytes each  how long threads have waited, if they count it (src/report/series.ts)
  *
  * Chains and buckets begin at the start of a page (arena.ts), as the papers ask. A region is touched only as it comes

@@ -12,6 +12,7 @@ import {
   P_UNTOLD,
   REFUSED,
 } from '../border/numbers.js';
+import { waitingAt } from '../look/elements.js';
 import { checkWaitOptions, type WaitOptions } from '../objects/options.js';
 import { type Definition, find, make, open, Reference } from '../objects/reference.js';
 import {
@@ -230,8 +231,8 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
    * of the arena and is racy, so it is meant for diagnostics.
    */
   get waiting(): number {
-    const { core, at } = this.#sending;
-    return core.waiting(at) + core.waiting(this.#receiving.at);
+    const { membership, at } = this.#sending;
+    return waitingAt(membership.memory, at) + waitingAt(membership.memory, this.#receiving.at);
   }
 
   /** Whether the channel is closed or disposed of. */
@@ -745,7 +746,7 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
    */
   inspect(): ChannelStats {
     if (this[isOver]) throw this[disposedError]();
-    const { core, words, at: f } = this.#sending;
+    const { membership, words, at: f } = this.#sending;
     const { at: m } = this.#receiving;
     const sum = (end: number): number =>
       (words[(end + P_TOLD) / 4] as number) + (words[(end + P_UNTOLD) / 4] as number);
@@ -757,8 +758,8 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
       holes: sum(m),
       lost: sum(f),
       sendersLeft: Math.max(Atomics.load(words, (m + P_SENDERS) / 4), 0),
-      senders: conditionStats(core, f, core.waiting(f)),
-      receivers: conditionStats(core, m, core.waiting(m)),
+      senders: conditionStats(membership, f),
+      receivers: conditionStats(membership, m),
     };
   }
 

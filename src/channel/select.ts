@@ -11,6 +11,7 @@
  * looks at its promises itself, and sleeps on its doorbell in between, as its event loop would.
  */
 import { ADMITTED, ANSWER_CLOSED, E_ASLEEP, KIND_SEMAPHORE, O_KIND, O_TIMEOUTS } from '../border/numbers.js';
+import { caseMark } from '../look/case-mark.js';
 import { checkWaitOptions, type WaitOptions } from '../objects/options.js';
 import type { Reference } from '../objects/reference.js';
 import { isOver, reference } from '../objects/shared-object.js';
@@ -32,7 +33,6 @@ import { checkWaitAsync } from '../runtime/wait-async.js';
 import type { Semaphore } from '../semaphore/semaphore.js';
 import { acquireNow, release } from '../semaphore/semaphore.js';
 import { type Case, changeOf, type Done, HAPPENED, selecting, type Work, workOf } from './case.js';
-import { caseMark } from './case-mark.js';
 import type { Channel } from './channel.js';
 import { channelOf } from './compiled.js';
 import type { Watch } from './watch.js';

@@ -13,6 +13,7 @@ import {
   PLACES,
   REFUSED,
 } from '../border/numbers.js';
+import { waitingAt } from '../look/elements.js';
 import { checkWaitOptions, type WaitOptions } from '../objects/options.js';
 import { type Definition, find, make, open, Reference } from '../objects/reference.js';
 import {
@@ -199,8 +200,8 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
 
   /** The number of queued requests, of those who set a value and those who wait for one. It is meant for diagnostics. */
   get waiting(): number {
-    const { core, at } = this.#turn;
-    return core.waiting(at) + core.waiting(this.#changes.at);
+    const { membership, at } = this.#turn;
+    return waitingAt(membership.memory, at) + waitingAt(membership.memory, this.#changes.at);
   }
 
   /**
@@ -414,15 +415,15 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
    */
   inspect(): WatchStats {
     this.#checkAlive();
-    const { core, at } = this.#turn;
+    const { core, membership, at } = this.#turn;
     const { at: m } = this.#changes;
     return {
       version: this.#version,
       bytes: this.#room,
       closed: this.#isClosed,
       writersDied: core.deaths(at),
-      writers: conditionStats(core, at, core.waiting(at)),
-      watchers: conditionStats(core, m, core.waiting(m)),
+      writers: conditionStats(membership, at),
+      watchers: conditionStats(membership, m),
     };
   }
 

@@ -25,7 +25,7 @@ import {
   OBJECT_SIZE,
   USED_OBJECTS,
 } from '../border/numbers.js';
-import { orphanAt, type Regions } from '../objects/key-reading.js';
+import { orphanAt, type Regions } from '../look/key-reading.js';
 import { setTimeout } from '../runtime/clock.js';
 import type { Membership } from '../runtime/membership.js';
 import type { Entry, Home } from './entry.js';

@@ -1,4 +1,4 @@
-/** Opens the object of a key by its name (src/objects/key-reading.ts), without a string or an array for the name. */
+/** Opens the object of a key by its name (src/look/key-reading.ts), without a string or an array for the name. */
 import type { Core } from '../border/core.js';
 import {
   ANSWER_FULL,
@@ -22,7 +22,7 @@ import {
   REST_ROOM,
   type Regions,
   WIDE,
-} from '../objects/key-reading.js';
+} from '../look/key-reading.js';
 import type { Membership } from '../runtime/membership.js';
 import { ADAPTIVE } from '../runtime/numbers.js';
 import { NO_PARTS } from './entry.js';

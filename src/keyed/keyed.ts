@@ -1,7 +1,7 @@
 /**
  * Locks by key, which threads share: what KeyedMutex and KeyedSemaphore have in common.
  *
- *     table of the arena  ◄── the name of each key's object says which table it belongs to (src/objects/key-reading.ts)
+ *     table of the arena  ◄── the name of each key's object says which table it belongs to (src/look/key-reading.ts)
  *         ▲
  *     Table, in each thread: a Map from key to Entry, which is attached to the object of its key
  *                                                    (entry.ts: take, give; key-cache.ts: how long it stays attached)
@@ -37,7 +37,8 @@ import {
   MOST_KEYS,
 } from '../common/keys.js';
 import { dispose } from '../common/symbols.js';
-import { keysOf } from '../objects/key-reading.js';
+import { waitingAt } from '../look/elements.js';
+import { keysOf } from '../look/key-reading.js';
 import { checkWaitOptions, type Signal, type WaitOptions } from '../objects/options.js';
 import type { Reference } from '../objects/reference.js';
 import { callHolding } from '../objects/running.js';
@@ -54,10 +55,10 @@ import {
 } from '../runtime/errors.js';
 import { countdown } from '../runtime/parking.js';
 import { DONE } from '../runtime/promises.js';
+import { askAllOf, countsOf } from './all-keys.js';
 import type { Entry } from './entry.js';
 import { giveAll, type HeldKeys, KeysGuard } from './held-keys.js';
 import { disposeOf } from './key-cache.js';
-import { askAllOf, countsOf } from './look.js';
 import { type Table, tableOf } from './table.js';
 
 /** The kinds of tables. */
@@ -293,7 +294,8 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
     const which = this.#permits === 1 ? '' : `${permits} permit${permits === 1 ? '' : 's'} of `;
     // If the arena has had more waiters at a time, the error does not count the waiters: thousands may be thrown at once.
     const MANY = 1024;
-    const waiting = this.#core.usedElements() > MANY ? '' : ` (${this.#core.waiting(entry.at)} waiting)`;
+    const waiting =
+      this.#core.usedElements() > MANY ? '' : ` (${waitingAt(this.#table.membership.memory, entry.at)} waiting)`;
     return timedOut(`${which}${this.#keyOf(entry)}${waiting}`, whole);
   }
 

@@ -25,7 +25,7 @@
  * thread keeps the limiter as long as a new one would give permits earlier (isFresh).
  */
 import { NAME_SIZE, O_INITIAL, O_LIFE, O_MAX, O_SPIN, OBJECT_SIZE, R_GIVEN, R_NEXT, R_OF } from '../border/numbers.js';
-import { N_REST } from '../objects/key-reading.js';
+import { N_REST } from '../look/key-reading.js';
 import type { KeyNames } from './key-names.js';
 
 /** Permits that are due within so many milliseconds may go together, because no timer is finer. */

@@ -1,6 +1,6 @@
 /** What belongs to a RateLimiter, as this thread has it: the two semaphores, and the log (rate-limiter.ts). */
 import { ANSWER_FULL } from '../border/numbers.js';
-import { PAUSE, TURN } from '../objects/key-reading.js';
+import { PAUSE, TURN } from '../look/key-reading.js';
 import { Reference } from '../objects/reference.js';
 import { reference } from '../objects/shared-object.js';
 import { common } from '../runtime/common.js';

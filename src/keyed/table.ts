@@ -1,7 +1,7 @@
 /** The keys of one table that this thread has at hand. All library objects of the table in this thread share them. */
 import { ANSWER_FULL, GOES, O_UNREPORTED_DEATHS } from '../border/numbers.js';
 import type { Key } from '../common/keys.js';
-import { type Found, keysOf } from '../objects/key-reading.js';
+import { type Found, keysOf } from '../look/key-reading.js';
 import { common } from '../runtime/common.js';
 import { arenaFull, noRoom } from '../runtime/errors.js';
 import type { Membership, Shared } from '../runtime/membership.js';

@@ -11,11 +11,11 @@
 import { host } from '#host';
 import { Arena } from '../arena/arena.js';
 import { O_DEATHS, O_LIFE } from '../border/numbers.js';
+import { View } from '../look/view.js';
 import { deadlocks } from '../report/ask.js';
 import { type Ended, measureWaits } from '../report/measure.js';
 import { type ObjectRef, objectRefIn } from '../report/refs.js';
 import { measureHere, membershipIn } from '../report/this-thread.js';
-import { View } from '../report/view.js';
 import { epoch } from '../runtime/epoch.js';
 import { badType } from '../runtime/errors.js';
 import type { Membership } from '../runtime/membership.js';

@@ -1,5 +1,6 @@
 /** The metrics of an arena: what its threads have counted (report/series.ts), and what a report says. */
 import { Arena } from '../arena/arena.js';
+import { View } from '../look/view.js';
 import { report } from '../report/ask.js';
 import { measureWaits } from '../report/measure.js';
 import { nameOfKind } from '../report/refs.js';
@@ -7,7 +8,6 @@ import type { ObjectReport } from '../report/report.js';
 import { allSeries, BOUNDS } from '../report/series.js';
 import { measureAll } from '../report/settings.js';
 import { measureHere, membershipIn } from '../report/this-thread.js';
-import { View } from '../report/view.js';
 
 /** How values are spread. */
 export interface Histogram {

@@ -18,6 +18,7 @@ import {
   REFUSED,
 } from '../border/numbers.js';
 import { limited } from '../common/limiting.js';
+import { waitingAt } from '../look/elements.js';
 import { type HeldLock, LockGuard } from '../objects/held-lock.js';
 import { giveBack, NO_LOCK, told } from '../objects/held-permits.js';
 import { checkWaitOptions, type Signal, type WaitOptions } from '../objects/options.js';
@@ -92,6 +93,7 @@ const nothing = (): void => {};
  */
 export class Mutex extends SharedObject<typeof KIND> {
   readonly #core = this[reference].membership.core;
+  readonly #memory = this[reference].membership.memory;
   readonly #shared = this[reference].shared;
   readonly #head = headOf(this[reference]);
   /** The address of the shared object, or of the closed one if this object has let go or been evicted; see `back`. */
@@ -170,7 +172,7 @@ export class Mutex extends SharedObject<typeof KIND> {
    * count against `bypass`.
    */
   get waiting(): number {
-    return this.#core.waitersOf(this.#at);
+    return waitingAt(this.#memory, this.#at);
   }
 
   /**
@@ -181,7 +183,7 @@ export class Mutex extends SharedObject<typeof KIND> {
   inspect(): MutexStats {
     if (this[isOver]) throw this[disposedError]();
     this[back]();
-    return mutexStats(this.#core, this.#at);
+    return mutexStats(this[reference].membership, this.#at);
   }
 
   /**
@@ -537,7 +539,7 @@ export class Mutex extends SharedObject<typeof KIND> {
   override toString(): string {
     const owner = this.#core.ownerOf(this.#at);
     const lock = owner === 0 ? 'unlocked' : `locked by ${threadText(this.#core, owner)}`;
-    return `Mutex(${this[named](', ')}${this[isOver] ? 'disposed' : `${lock}, ${this.#core.waitersOf(this.#at)} waiting`})`;
+    return `Mutex(${this[named](', ')}${this[isOver] ? 'disposed' : `${lock}, ${waitingAt(this.#memory, this.#at)} waiting`})`;
   }
 
   /** @internal */

@@ -1,21 +1,26 @@
 /**
- * An arena, a semaphore and a mutex describe themselves by plain objects. This file looks at every wait element to make
- * these objects. Other threads run meanwhile, so the numbers may not fit one another. While all threads rest, the
- * numbers are exact.
+ * An arena, a semaphore and a mutex describe themselves by plain objects. What these say of waiters and holders, a look at
+ * the memory of the arena has found (src/look/elements.ts). Other threads run meanwhile, so the numbers may not fit one
+ * another. While all threads rest, the numbers are exact.
  */
 
 import type { Core } from '../border/core.js';
 import {
-  ASYNC,
-  ATTACHED,
-  IDLE,
+  KIND_MUTEX,
+  KIND_SEMAPHORE,
+  M_OWNER,
+  M_WORD,
+  O_DEATHS,
+  O_MAX,
+  O_ROBUST,
+  O_TIMEOUTS,
   T_COLLISIONS,
-  T_DOORBELL,
   T_FUTILE_WAKES,
-  THREAD_SIZE,
-  TOMBSTONE,
-  WAITING,
 } from '../border/numbers.js';
+import { emptyQueue, waitingAt } from '../look/elements.js';
+import { attachmentsOf, type Look, lookAt } from '../look/look.js';
+import { permitsAt } from '../look/permits.js';
+import { kindOf, type View } from '../look/view.js';
 import { timestamp } from '../runtime/clock.js';
 import type { Membership } from '../runtime/membership.js';
 import { MOST_LISTED } from '../runtime/numbers.js';
@@ -174,99 +179,6 @@ export interface MutexStats {
   readonly waiters: readonly WaiterStats[];
 }
 
-/**
- * Sums over the waiting requests that have been looked at so far. There may be millions of requests, so no list of them
- * is made.
- */
-interface Tally {
-  /** The number of requests. */
-  waiting: number;
-  /** The permits that these requests wait for. */
-  permits: number;
-  /** The most permits that one of these requests waits for. */
-  widest: number;
-  /** The longest wait until now, in milliseconds. */
-  longestWait: number;
-}
-
-interface Look {
-  readonly all: Tally;
-  /** The tally of each thread that has a waiting request. */
-  readonly threads: ReadonlyMap<number, Tally>;
-  readonly holders: readonly HolderStats[];
-  /** The first of the waiters, if the look is at one object. */
-  readonly waiters: readonly WaiterStats[];
-  readonly cancelled: number;
-  readonly used: number;
-}
-
-/** Returns the first of the waiters by their tickets. */
-function firstOf(found: (readonly [bigint, WaiterStats])[]): (readonly [bigint, WaiterStats])[] {
-  return found.sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, MOST_LISTED);
-}
-
-const NONE: Readonly<Tally> = { waiting: 0, permits: 0, widest: 0, longestWait: 0 };
-
-/** Looks at every element, or at those of one object. */
-function look(core: Core, object?: number): Look {
-  const all = { ...NONE };
-  const threads = new Map<number, Tally>();
-  const holders: HolderStats[] = [];
-  let found: (readonly [bigint, WaiterStats])[] = [];
-  const now = timestamp();
-  let cancelled = 0;
-  let used = 0;
-  for (let i = core.usedElements() - 1; i >= 0; i--) {
-    const state = core.elementState(i);
-    if (state !== IDLE) used++;
-    if (object !== undefined && core.elementObject(i) !== object) continue;
-    const owner = core.elementOwner(i);
-    const thread = owner & (ASYNC - 1);
-    // The record of an attachment says whether the thread is the head of a mutex, which has left the queue.
-    const isRecord = state === ATTACHED;
-    const permits = isRecord ? core.elementHeld(i) : 0;
-    if (permits > 0) holders.push({ thread, threadId: threadIdOf(core, thread), permits });
-    if (state === TOMBSTONE) cancelled += Number(core.elementWidth(i, 1));
-    const waiting = isRecord || (state >= WAITING && state < TOMBSTONE) ? core.elementWaiting(i) : 0;
-    if (waiting === 0) continue;
-    const isPromise = (owner & ASYNC) !== 0;
-    const isAsleep = core.isAsleep(thread) !== 0;
-    // Until a thread sleeps, the element still has the time of an earlier wait.
-    const waited = isPromise || isAsleep || isRecord ? Math.max(0, (now - (core.elementSince(i) || now)) | 0) : 0;
-    const width = Number(core.elementWidth(i, 0));
-    const blocked = isRecord ? isAsleep : !isPromise;
-    if (object !== undefined) {
-      const threadId = threadIdOf(core, thread);
-      // The head of a mutex, which has left the queue, comes before all tickets.
-      const ticket = isRecord ? -1n : core.elementStart(i);
-      found.push([ticket, { thread, threadId, blocked, requests: waiting, permits: width || 1, waited }]);
-      // There may be millions of waiters.
-      if (found.length > 2 * MOST_LISTED) found = firstOf(found);
-    }
-    const own = threads.get(thread) ?? { ...NONE };
-    threads.set(thread, own);
-    for (const tally of [all, own]) {
-      tally.waiting += waiting;
-      tally.permits += waiting * width;
-      tally.widest = Math.max(tally.widest, width);
-      tally.longestWait = Math.max(tally.longestWait, waited);
-    }
-  }
-  return { all, threads, holders, waiters: firstOf(found).map(([, waiter]) => waiter), cancelled, used };
-}
-
-/**
- * Returns how often all threads that ever registered have counted an event in their records, modulo 2^32. A record
- * keeps its counts when the next thread gets it.
- */
-function total({ core, memory, thread }: Membership, event: number): number {
-  const words = new Int32Array(memory.buffer);
-  const records = core.doorbell() - T_DOORBELL - thread * THREAD_SIZE;
-  let count = 0;
-  for (let i = core.mostThreads(); i > 0; i--) count += Atomics.load(words, (records + i * THREAD_SIZE + event) >> 2);
-  return count >>> 0;
-}
-
 /** @internal Returns the `threadId` of a thread in `worker_threads`; undefined if it has none, or the thread is 0. */
 export function threadIdOf(core: Core, thread: number): number | undefined {
   const name = thread && core.hostOf(thread);
@@ -279,72 +191,111 @@ export function threadText(core: Core, thread: number): string {
   return `thread ${thread}${id === undefined ? '' : ` (threadId ${id})`}`;
 }
 
+/** @internal Looks at the elements of one object. */
+export function lookAtObject({ memory }: Membership, at: number): Look {
+  return lookAt(memory, timestamp(), MOST_LISTED, at);
+}
+
+/**
+ * Returns how often all threads that ever registered have counted an event in their records, modulo 2^32. A record
+ * keeps its counts when the next thread gets it.
+ */
+function total(view: View, threads: number, event: number): number {
+  let count = 0;
+  for (let thread = threads; thread > 0; thread--) count += view.load(view.record(thread) + event);
+  return count >>> 0;
+}
+
+function ownerOf(view: View, mutex: number): number {
+  return view.load(mutex + M_WORD) & M_OWNER;
+}
+
+/** Returns how many threads hold an object: permits of a semaphore, or a mutex. */
+function holdersOf(look: Look, object: number): number {
+  const kind = kindOf(look.view, object);
+  if (kind === KIND_MUTEX) return Number(ownerOf(look.view, object) !== 0);
+  return kind === KIND_SEMAPHORE ? attachmentsOf(look, object).filter(({ held }) => held > 0).length : 0;
+}
+
 /** @internal */
-export function arenaStats(membership: Membership): ArenaStats {
-  const { core } = membership;
-  const { all, threads: tallies, holders, cancelled, used } = look(core);
-  const threads: ThreadStats[] = [];
-  for (let thread = 1; thread <= core.mostThreads(); thread++) {
-    if (core.lifeIfAlive(thread) === 0) continue;
-    const { waiting, longestWait } = tallies.get(thread) ?? NONE;
-    const blocked = core.isAsleep(thread) !== 0;
-    threads.push({ thread, threadId: threadIdOf(core, thread), blocked, waiting, longestWait });
-  }
+export function arenaStats({ core, memory }: Membership): ArenaStats {
+  const look = lookAt(memory, timestamp(), 0);
+  const { view } = look;
+  const threads = [...look.threads.values()]
+    .filter(({ isDead }) => !isDead)
+    .map(({ thread, threadId, isAsleep }): ThreadStats => {
+      const { waiting, longest } = look;
+      return { thread, threadId, blocked: isAsleep, waiting: waiting[thread] ?? 0, longestWait: longest[thread] ?? 0 };
+    });
+  const queues = [...look.queues.values()];
   return {
     threads,
-    waiting: all.waiting,
-    longestWait: all.longestWait,
-    cancelled,
-    collisions: total(membership, T_COLLISIONS),
-    futileWakes: total(membership, T_FUTILE_WAKES),
-    elements: { used, capacity: core.mostElements() },
-    objects: { used: core.liveObjects(), capacity: core.mostObjects() },
-    holders: holders.length,
+    waiting: look.waiting.reduce((sum, waiting) => sum + waiting, 0),
+    longestWait: look.longest.reduce((most, wait) => Math.max(most, wait), 0),
+    cancelled: queues.reduce((sum, { cancelled }) => sum + cancelled, 0),
+    collisions: total(view, core.mostThreads(), T_COLLISIONS),
+    futileWakes: total(view, core.mostThreads(), T_FUTILE_WAKES),
+    elements: { used: look.elements, capacity: core.mostElements() },
+    objects: { used: look.objects.length, capacity: core.mostObjects() },
+    holders: look.objects.reduce((sum, object) => sum + holdersOf(look, object), 0),
   };
 }
 
+/** Returns the first waiters of an object as `inspect` lists them. */
+function waitersOf(look: Look, at: number): WaiterStats[] {
+  return look.waitersOf(at, MOST_LISTED).map(({ thread, blocked, requests, permits, waited }) => {
+    return { thread, threadId: look.view.threadId(thread), blocked, requests, permits, waited };
+  });
+}
+
 /** @internal */
-export function semaphoreStats(core: Core, at: number): SemaphoreStats {
-  const { all, holders, waiters, cancelled } = look(core, at);
-  const permits = core.initial(at);
-  const added = core.added(at);
+export function semaphoreStats(membership: Membership, at: number): SemaphoreStats {
+  const look = lookAtObject(membership, at);
+  const { view } = look;
+  const queue = look.queues.get(at) ?? emptyQueue(view, at);
+  const { available, out } = permitsAt(view, at, queue);
+  const { core } = membership;
   return {
-    permits,
-    added,
-    max: core.maxOf(at),
-    available: core.available(at),
-    out: permits + added - Number(core.balance(at)) - all.permits - cancelled,
-    waiting: all.waiting,
-    widest: all.widest,
-    longestWait: all.longestWait,
-    cancelled,
-    timeouts: core.timeouts(at),
-    robust: core.isRobust(at) !== 0,
-    ownerDeaths: core.deaths(at),
-    waiters,
-    holders,
+    permits: core.initial(at),
+    added: core.added(at),
+    max: view.load(at + O_MAX),
+    available,
+    out,
+    waiting: look.waitingOf(at),
+    widest: queue.widest,
+    longestWait: look.longestWaitOf(at),
+    cancelled: queue.cancelled,
+    timeouts: view.load(at + O_TIMEOUTS) >>> 0,
+    robust: view.load(at + O_ROBUST) !== 0,
+    ownerDeaths: view.load(at + O_DEATHS) >>> 0,
+    waiters: waitersOf(look, at),
+    holders: attachmentsOf(look, at)
+      .filter(({ held }) => held > 0)
+      .map(({ thread, held }) => ({ thread, threadId: view.threadId(thread), permits: held })),
   };
 }
 
 /** @internal */
-export function mutexStats(core: Core, at: number): MutexStats {
-  const { all, waiters } = look(core, at);
-  const owner = core.ownerOf(at);
+export function mutexStats(membership: Membership, at: number): MutexStats {
+  const look = lookAtObject(membership, at);
+  const { view } = look;
+  const owner = ownerOf(view, at);
   return {
     locked: owner !== 0,
     owner: owner || undefined,
-    ownerThreadId: threadIdOf(core, owner),
-    bypass: core.maxOf(at),
-    waiting: core.waitersOf(at),
-    longestWait: all.longestWait,
-    timeouts: core.timeouts(at),
-    ownerDeaths: core.deaths(at),
-    waiters,
+    ownerThreadId: owner === 0 ? undefined : view.threadId(owner),
+    bypass: view.load(at + O_MAX),
+    waiting: waitingAt(membership.memory, at),
+    longestWait: look.longestWaitOf(at),
+    timeouts: view.load(at + O_TIMEOUTS) >>> 0,
+    ownerDeaths: view.load(at + O_DEATHS) >>> 0,
+    waiters: waitersOf(look, at),
   };
 }
 
 /** @internal */
-export function conditionStats(core: Core, at: number, waiting: number): ConditionStats {
-  const { all, waiters } = look(core, at);
-  return { waiting, longestWait: all.longestWait, timeouts: core.timeouts(at), waiters };
+export function conditionStats(membership: Membership, at: number): ConditionStats {
+  const look = lookAtObject(membership, at);
+  const timeouts = look.view.load(at + O_TIMEOUTS) >>> 0;
+  return { waiting: look.waitingOf(at), longestWait: look.longestWaitOf(at), timeouts, waiters: waitersOf(look, at) };
 }

@@ -1,11 +1,11 @@
 /** The questions of a user: what is there in an arena, and is there a deadlock? */
 import { host } from '#host';
 import { Arena } from '../arena/arena.js';
+import { type Look, lookAt, together } from '../look/look.js';
 import { timestamp } from '../runtime/clock.js';
 import { checkInteger, checkOptions } from '../runtime/errors.js';
 import type { Membership } from '../runtime/membership.js';
 import { type Deadlocks, deadlocksIn, unseenIn } from './deadlocks.js';
-import { type Look, lookAt, together } from './look.js';
 import { memoriesBeside } from './memberships.js';
 import { type ArenaReport, reportOf } from './report.js';
 import { settingOf } from './settings.js';

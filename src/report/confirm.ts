@@ -1,7 +1,7 @@
 /**
  * The second look at a deadlock, and why there is no false alarm.
  *
- * A look (look.ts) finds threads each of which waits for something that others of them hold. But the look reads one
+ * A look (src/look/look.ts) finds threads each of which waits for something that others of them hold. But the look reads one
  * word after another, while threads run. So what it has found may never have been true at one moment. The second look
  * reads the words again, in this order:
  *

@@ -8,16 +8,17 @@
  * waits-for.ts finds the threads that are stuck. Each of them waits for a holder that is stuck too, so walks from
  * holder to holder come to circles. The other stuck threads stand behind the circles. confirm.ts looks a second time.
  * If the second look finds something else, there is no deadlock, or one of its threads has just woken to look as well.
- * The threads may wait in several arenas: then there is a look at each (`together` in look.ts).
+ * The threads may wait in several arenas: then there is a look at each (`together` in src/look/look.ts).
  *
  * A deadlock in which a promise waits is never certain: its thread is not blocked, and another task of the thread may
  * give back what the thread holds. Such circles are `suspected`, if the promise has waited for a while.
  */
 import { KIND_MUTEX, KIND_RW_LOCK, KIND_SEMAPHORE, O_ROBUST } from '../border/numbers.js';
+import { addTo } from '../look/elements.js';
+import { type Look, placesOf } from '../look/look.js';
+import { kindOf } from '../look/view.js';
 import { epoch } from '../runtime/epoch.js';
 import { isConfirmed } from './confirm.js';
-import { addTo, attachmentsOf, type Look, placesOf } from './look.js';
-import { kindOf } from './names.js';
 import {
   articled,
   nameOfKind,
@@ -316,10 +317,10 @@ function waitsIn(look: Look, after: number): Wait[] {
   for (const [object, list] of look.attachments) {
     const kind = kindOf(look.view, object);
     const head = kind === KIND_MUTEX ? headPromiseOf(look.view, object) : 0;
-    for (const { thread, held, waits, waited } of list) {
-      if (waited < after || look.threads.get(thread)?.isAsleep) continue;
-      if (held !== 0 && head === thread) add(thread, object, 'head', false, waited);
-      if (waits === 0 || kind === KIND_MUTEX) continue;
+    for (const { thread, waits, waited } of list) {
+      if (waits === 0 || waited < after || look.threads.get(thread)?.isAsleep) continue;
+      if (head === thread) add(thread, object, 'head', false, waited);
+      if (kind === KIND_MUTEX) continue;
       const reads = placesOf(look, object).some((place) => place.thread === thread && place.waits);
       add(thread, object, kind === KIND_RW_LOCK && !reads ? 'drain' : 'phase', false, waited);
     }
@@ -337,9 +338,7 @@ export function unseenIn(look: Look, most: number): string[] {
   for (const object of look.awaited()) {
     if (lines.length === most) break;
     const kind = kindOf(look.view, object);
-    const waits =
-      (look.queues.get(object)?.waiting ?? 0) > 0 || attachmentsOf(look, object).some((one) => one.waits > 0);
-    if (!waits || holdersOf(look, object, kind, 'queue', 0) !== undefined) continue;
+    if (look.waitingOf(object) === 0 || holdersOf(look, object, kind, 'queue', 0) !== undefined) continue;
     const ref = objectRef(look, object);
     const text = objectText(ref);
     // The user has made a semaphore, and not the part of a limiter. The first request of a limiter ends its pause itself.

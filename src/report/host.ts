@@ -4,7 +4,7 @@
  * Elsewhere `watchDeadlocks` makes it so (this-thread.ts).
  */
 import type { Host } from '../host/host.js';
-import { label } from './labels.js';
+import { label } from '../look/labels.js';
 import { memoriesBeside } from './memberships.js';
 import { isMeasured } from './settings.js';
 import { type Watched, type Watcher, watchSleeps } from './watch.js';

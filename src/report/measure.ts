@@ -37,13 +37,12 @@ import {
   WIDTH_MASK,
 } from '../border/numbers.js';
 import type { Sync } from '../border/sync.js';
-import { ownNumber, PAUSE } from '../objects/key-reading.js';
+import { ownNumber, PAUSE } from '../look/key-reading.js';
+import { kindOf, View } from '../look/view.js';
 import { epoch } from '../runtime/epoch.js';
 import { WAIT_BLOCKED, WAIT_FAILED } from '../runtime/numbers.js';
-import { kindOf } from './names.js';
 import { counter } from './series.js';
 import { isMeasured } from './settings.js';
-import { View } from './view.js';
 
 /** A wait that has ended. */
 export interface Ended {

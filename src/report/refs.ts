@@ -2,9 +2,10 @@
 import { KINDS, type Kind } from '../border/kinds.js';
 import { quoted } from '../common/errors.js';
 import type { Key } from '../common/keys.js';
-import type { Look } from './look.js';
-import { type Called, calledAt } from './names.js';
-import type { View } from './view.js';
+import { labelOf } from '../look/labels.js';
+import type { Look } from '../look/look.js';
+import { type Called, calledAt } from '../look/names.js';
+import type { View } from '../look/view.js';
 
 /** A thread of an arena, as a report names it. */
 export interface ThreadRef {
@@ -41,12 +42,19 @@ export function nameOfKind(kind: number): Kind {
 }
 
 export function threadRef(look: Look, thread: number): ThreadRef {
-  const { threadId, name } = look.threads.get(thread) ?? { threadId: undefined, name: undefined };
-  return { thread, threadId, name };
+  const own = look.threads.get(thread);
+  return { thread, threadId: own?.threadId, name: own && labelOf(look.view, thread, own.life) };
 }
 
+/** What objects are called, once somebody has asked. A deadlock is told several times. */
+const known = new WeakMap<Look, Map<number, Called>>();
+
 export function objectRef(look: Look, object: number): ObjectRef {
-  return refOf(look.called(object), look.view, object);
+  const its = known.get(look) ?? new Map<number, Called>();
+  known.set(look, its);
+  const called = its.get(object) ?? calledAt(look.view, object);
+  its.set(object, called);
+  return refOf(called, look.view, object);
 }
 
 /** Returns the same without a look. */

@@ -1,9 +1,8 @@
-/** A report of an arena: what a look has found (look.ts), as a plain object. */
+/** A report of an arena: what a look has found (src/look/look.ts), as a plain object. */
 
 import { KINDS } from '../border/kinds.js';
 import {
   GATE_SHUT,
-  GRANT,
   H_ELEMENTS,
   H_OBJECTS,
   H_THREADS,
@@ -12,28 +11,24 @@ import {
   KIND_ONCE,
   KIND_RW_LOCK,
   KIND_SEMAPHORE,
-  M_HEAD,
   M_OWNER,
   M_WORD,
-  O_ADDED,
   O_DEATHS,
-  O_INITIAL,
   O_OWNER,
   O_PHASE,
   O_ROBUST,
   O_TIMEOUTS,
   PHASE_COUNT,
-  TICKET,
 } from '../border/numbers.js';
+import { emptyQueue, type Queue } from '../look/elements.js';
+import { attachmentsOf, type Look, placesOf } from '../look/look.js';
+import { permitsAt } from '../look/permits.js';
+import { kindOf } from '../look/view.js';
 import type { Used } from '../objects/stats.js';
 import { epoch } from '../runtime/epoch.js';
 import { badType } from '../runtime/errors.js';
 import { type Deadlock, deadlocksIn, unseenIn } from './deadlocks.js';
-import { attachmentsOf, cut, emptyQueue, type Look, placesOf, type Queue } from './look.js';
-import { kindOf } from './names.js';
 import { counted, type ObjectRef, objectRefIn, objectText, type ThreadRef, threadRef, threadText } from './refs.js';
-import { View } from './view.js';
-import { blockedOn } from './waits-for.js';
 
 /** What a thread holds. */
 export interface Holding extends ObjectRef {
@@ -164,19 +159,8 @@ interface Doing {
   readonly holds: Holding[];
   holding: number;
   readonly waits: Waiting[];
-  waiting: number;
-  longestWait: number;
-}
-
-/** How a request waits, before it is put into words: see WaiterReport. */
-export interface Entry {
-  readonly thread: number;
-  readonly blocked: boolean;
-  readonly requests: number;
-  readonly permits: number;
-  readonly waited: number;
-  /** Whether it is in no queue: the head of a mutex, or one that waits for a phase. */
-  readonly isOutside: boolean;
+  readonly waiting: number;
+  readonly longestWait: number;
 }
 
 /** Locks of taketurns/algorithms that say in O_OWNER who has them. */
@@ -214,25 +198,19 @@ export function reportOf(looker: () => readonly Look[], after: number, most: num
     const ref = objectRefIn(view, object);
     const kind = kindOf(view, object);
     const queue = look.queues.get(object) ?? emptyQueue(view, object);
-    const entries = waitersOf(look, object, most);
-    const waiting = queue.waiting + entries.outside;
+    const waiters = look.waitersOf(object, most);
+    const waiting = look.waitingOf(object);
     const holders = holdersOf(look, object, kind);
     for (const { thread, permits } of holders ?? []) {
       const own = threads.get(thread);
       if (own) own.holding++;
       if (own && own.holds.length < most) own.holds.push({ ...ref, permits });
     }
-    let longestWait = queue.longestWait;
-    for (const { thread, blocked, requests, permits, waited, isOutside } of entries.list) {
-      longestWait = Math.max(longestWait, waited);
+    for (const { thread, blocked, requests, permits, waited } of waiters) {
       const own = threads.get(thread);
-      if (!own) continue;
-      if (isOutside) {
-        own.waiting += requests;
-        own.longestWait = Math.max(own.longestWait, waited);
-      }
-      if (own.waits.length < most) own.waits.push({ ...ref, blocked, requests, permits, waited });
+      if (own && own.waits.length < most) own.waits.push({ ...ref, blocked, requests, permits, waited });
     }
+    const longestWait = look.longestWaitOf(object);
     const timeouts = view.load(object + O_TIMEOUTS) >>> 0;
     const ownerDeaths = view.load(object + O_DEATHS) >>> 0;
     sum.waiting += waiting;
@@ -254,7 +232,7 @@ export function reportOf(looker: () => readonly Look[], after: number, most: num
       holders: holders?.map(({ thread, permits }) => ({ ...refOf(thread), permits })),
       turn: turn && refOf(turn.thread),
       waiting,
-      waiters: entries.list.map(({ thread, blocked, requests, permits, waited }) => {
+      waiters: waiters.map(({ thread, blocked, requests, permits, waited }) => {
         const { threadId, name } = refOf(thread);
         return { thread, threadId, name, blocked, requests, permits, waited };
       }),
@@ -289,38 +267,6 @@ function asleepIn(looks: readonly Look[]): Set<number> {
       [...look.threads.values()].flatMap(({ thread, isAsleep }) => (isAsleep ? [look.whoOf(thread)] : [])),
     ),
   );
-}
-
-/**
- * Returns who waits: the head of a mutex, the queue in order, and those who wait for a phase, the longest wait first.
- */
-export function waitersOf(look: Look, object: number, most: number): { list: Entry[]; outside: number } {
-  const list: Entry[] = [];
-  const kind = kindOf(look.view, object);
-  let outside = 0;
-  for (const { thread, held, waits, waited } of attachmentsOf(look, object)) {
-    const isAsleep = look.threads.get(thread)?.isAsleep === true;
-    if (kind === KIND_MUTEX) {
-      if (held === 0) continue;
-      outside++;
-      const blocked = isAsleep && look.view.load(object + M_HEAD) === thread;
-      list.push({ thread, blocked, requests: 1, permits: 1, waited, isOutside: true });
-    } else if (waits > 0 && kind !== KIND_CONDITION && kind !== KIND_SEMAPHORE) {
-      outside += waits;
-      const own = look.threads.get(thread);
-      const blocked = isAsleep && own !== undefined && blockedOn(look, own)?.object === object;
-      list.push({ thread, blocked, requests: waits, permits: 1, waited, isOutside: true });
-    }
-  }
-  list.sort((a, b) => b.waited - a.waited);
-  const queue = look.queues.get(object);
-  if (queue) cut(queue, most);
-  for (const { thread, blocked, requests, permits, waited } of queue?.list ?? []) {
-    if (list.length === most) break;
-    list.push({ thread, blocked, requests, permits, waited, isOutside: false });
-  }
-  list.length = Math.min(list.length, most);
-  return { list, outside };
 }
 
 function holdersOf(
@@ -363,17 +309,10 @@ function permitsOf(
     return { state: isShut ? shut : isRead ? 'locked for reading' : 'unlocked', ...none };
   }
   if (kind === KIND_SEMAPHORE) {
-    const made = view.load(object + O_INITIAL) + view.load(object + O_ADDED);
-    const balance = View.difference(
-      view.load(object + GRANT),
-      view.load(object + GRANT + 4),
-      view.load(object + TICKET),
-      view.load(object + TICKET + 4),
-    );
-    const out = made - balance - queue.permits - queue.cancelled;
+    const { made, available, out } = permitsAt(view, object, queue);
     const isLock = ref.kind === 'KeyedMutex';
     const state = isLock ? (out > 0 ? 'locked' : 'unlocked') : `${out} of ${counted(made, 'permit')} out`;
-    return { state, available: Math.max(balance, 0), out };
+    return { state, available, out };
   }
   if (kind === KIND_CONDITION || kind < KIND_RW_LOCK || kind > KINDS.Once) return { state: '', ...none };
   const count = view.load(object + O_PHASE) & PHASE_COUNT;

@@ -15,12 +15,12 @@
  */
 import { writeSync } from 'node:fs';
 import { BroadcastChannel, parentPort, workerData } from 'node:worker_threads';
+import { type Look, lookAt, together, type Waiter } from '../look/look.js';
 import { Ages } from './ages.js';
 import { answerQuestions } from './answers.js';
 import { type Deadlock, deadlocksIn } from './deadlocks.js';
-import { type Look, lookAt, together } from './look.js';
 import { objectRef, objectText, type ThreadRef, threadRef, threadText } from './refs.js';
-import { type Entry, formatReport, reportOf, waitersOf } from './report.js';
+import { formatReport, reportOf } from './report.js';
 import type { Known, ReporterData, Stack } from './report-mode.js';
 import { settingOf } from './settings.js';
 import { linesOf, placeText, type ThreadStack } from './stacks.js';
@@ -62,7 +62,7 @@ function stacksIn({ stacks, ages }: Watched, threads: readonly ThreadRef[], wait
   });
 }
 
-type Waits = Pick<Entry, 'thread' | 'waited'>;
+type Waits = Pick<Waiter, 'thread' | 'waited'>;
 
 function print(text: string): void {
   try {
@@ -82,7 +82,7 @@ function begin(most: number): [readonly Watched[], () => readonly Look[]] {
 const settingIn = ({ memory }: Watched) => settingOf(new Int32Array(memory.buffer));
 
 /** A wait in an arena. */
-interface Wait extends Entry {
+interface Wait extends Waiter {
   readonly look: Look;
   readonly object: number;
 }
@@ -91,7 +91,7 @@ interface Wait extends Entry {
 function waitsIn(look: Look): Wait[] {
   return look
     .awaited()
-    .flatMap((object) => waitersOf(look, object, MOST).list.map((entry) => ({ ...entry, look, object })));
+    .flatMap((object) => look.waitersOf(object, MOST).map((waiter) => ({ ...waiter, look, object })));
 }
 
 /** Returns the deadlocks that have lasted for so long, each with a text that stays the same as long as it lasts. */

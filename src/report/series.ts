@@ -2,7 +2,7 @@
  * How long the threads of an arena have waited, by the kind and the name of the object: one series for each. All
  * objects of a kind that have no name share a series, and so do all series for which there is no room. The keys of a
  * table share the series of the table: there may be very many. The receiving end of a channel has the name of the
- * channel (names.ts).
+ * channel (src/look/names.ts).
  *
  * The series lie in the last 128 KiB of the arena's memory, which are touched only if threads count their waits
  * (measure.ts). A series outlives its objects, so its numbers only grow.
@@ -19,10 +19,10 @@
  * a series for the same name at the same time. Who reads adds the two up.
  */
 import { METRICS_SIZE, N_BYTES, N_LENGTH, O_LIFE, O_NAME } from '../border/numbers.js';
-import { ownerOf } from '../objects/key-reading.js';
-import { endOfLabels } from './labels.js';
-import { kindOf, namedBy } from './names.js';
-import type { View } from './view.js';
+import { ownerOf } from '../look/key-reading.js';
+import { endOfLabels } from '../look/labels.js';
+import { namedBy } from '../look/names.js';
+import { kindOf, type View } from '../look/view.js';
 
 const SIZE = 256;
 const MOST = METRICS_SIZE / SIZE;

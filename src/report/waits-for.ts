@@ -16,7 +16,7 @@
  * had once every live thread has given back all that it holds. The threads that are left are stuck. In the queue of a
  * semaphore, a thread that asks for few permits is also stuck behind a stuck one that asks for more.
  *
- * A look may be one of several, at the arenas of a process (`together` in look.ts). A thread that blocks in one arena
+ * A look may be one of several, at the arenas of a process (`together` in src/look/look.ts). A thread that blocks in one arena
  * and holds something in another then is one thread: `who` is its number in all looks, and `thread` that in one arena.
  */
 import {
@@ -55,10 +55,10 @@ import {
   WAITING,
   WIDTH_MASK,
 } from '../border/numbers.js';
+import { type Attachment, addTo } from '../look/elements.js';
+import { attachmentsOf, type Look, type Place, placesOf, type Thread } from '../look/look.js';
+import { isAsync, kindOf, objectIndexOf, threadOf, View } from '../look/view.js';
 import { addressIn, type Fact, type Sleeper } from './confirm.js';
-import { type Attachment, addTo, attachmentsOf, type Look, type Place, placesOf, type Thread } from './look.js';
-import { kindOf } from './names.js';
-import { isAsync, objectIndexOf, threadOf, View } from './view.js';
 
 const ALL_BITS = -1;
 /** The bits of T_SLEEPS_ON besides the address of the word: the wait has no time limit, and the thread is passive. */
@@ -171,9 +171,13 @@ export function blockedOn(look: Look, thread: Thread): Blocked | undefined {
   if (word === view.record(number) + T_WAKE) {
     // The thread is the head of a mutex. Its promises may be the heads of others.
     for (const attachment of attachmentsBy(look, number)) {
-      const { object, element, held } = attachment;
-      if (held === 0 || kindOf(view, object) !== KIND_MUTEX || view.load(object + M_HEAD) !== number) continue;
-      const isHead = [...heldFacts(view, attachment), { address: object + M_HEAD, value: number, mask: ALL_BITS }];
+      const { object, element, waits } = attachment;
+      if (waits === 0 || kindOf(view, object) !== KIND_MUTEX || view.load(object + M_HEAD) !== number) continue;
+      // The element of the head says 1 in the word in which others have what the thread holds.
+      const isHead = [
+        ...heldFacts(view, { ...attachment, held: 1 }),
+        { address: object + M_HEAD, value: number, mask: ALL_BITS },
+      ];
       return blocked(object, 'head', view.load(element + E_SINCE), isHead);
     }
     return undefined;

@@ -21,13 +21,13 @@
  * one of them tells. If no thread is attached to all arenas of a circle, only the reporter sees it (reporter.ts).
  */
 import { KIND_MUTEX, KIND_SEMAPHORE } from '../border/numbers.js';
+import { type Look, lookAt, together } from '../look/look.js';
+import { calledAt } from '../look/names.js';
+import { View } from '../look/view.js';
 import { DeadlockError } from './deadlock-error.js';
 import { circlesIn, circleThrough, describe, type Found, isCertain, looksOf } from './deadlocks.js';
-import { type Look, lookAt, together } from './look.js';
-import { calledAt } from './names.js';
 import { objectRef, objectText, nameText as textOfName, threadRef, threadText } from './refs.js';
 import { NONE, OTHERS, PERHAPS, type Verdict } from './verdicts.js';
-import { View } from './view.js';
 import { type Blocked, blockedOn, holdersOf, IS_PASSIVE, type Stuck, stuckIn } from './waits-for.js';
 
 /** A circle of which the calling thread tells. */

@@ -8,6 +8,7 @@ import {
   LIMIT,
   type TIMED_OUT,
 } from '../border/numbers.js';
+import { waitingAt } from '../look/elements.js';
 import type { WaitOptions } from '../objects/options.js';
 import { back, isOver, reference, type SharedObject } from '../objects/shared-object.js';
 import { notAdmitted } from '../runtime/cancellation.js';
@@ -56,7 +57,7 @@ export function wanted(semaphore: Told, permits: number): string {
   const MANY = 1024;
   const { address, membership } = semaphore[reference];
   const { core } = membership;
-  const waiting = core.usedElements() > MANY ? '' : `, ${core.waiting(address)} waiting`;
+  const waiting = core.usedElements() > MANY ? '' : `, ${waitingAt(membership.memory, address)} waiting`;
   return `${counted(permits)} of ${semaphore[described]()} (${semaphore[available]} available${waiting})`;
 }
 

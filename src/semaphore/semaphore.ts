@@ -18,6 +18,7 @@ import {
   TIMED_OUT,
 } from '../border/numbers.js';
 import { limited } from '../common/limiting.js';
+import { waitingAt } from '../look/elements.js';
 import { giveBack, type HeldPermits, NO_PERMITS, PermitsGuard, told } from '../objects/held-permits.js';
 import { checkWaitOptions, isOptions, type WaitOptions } from '../objects/options.js';
 import { tellOwnerDied } from '../objects/owner-deaths.js';
@@ -88,6 +89,7 @@ export type SemaphoreHandle = Handle<'Semaphore'>;
  */
 export class Semaphore extends SharedObject<typeof KIND> {
   readonly #core = this[reference].membership.core;
+  readonly #memory = this[reference].membership.memory;
   readonly #pollTime = this[reference].membership.pollTime;
   readonly #shared = this[reference].shared;
   /** This thread's waiting promises on the shared object. */
@@ -180,7 +182,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
    * racy, so it is meant for diagnostics.
    */
   get waiting(): number {
-    return this.#core.waiting(this.#at);
+    return waitingAt(this.#memory, this.#at);
   }
 
   /** Whether the permits of each thread are recorded; see `SemaphoreOptions.robust`. */
@@ -594,7 +596,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
   inspect(): SemaphoreStats {
     if (this[isOver]) throw this[disposedError]();
     this[back]();
-    return semaphoreStats(this.#core, this.#at);
+    return semaphoreStats(this[reference].membership, this.#at);
   }
 
   /**
@@ -602,7 +604,7 @@ export class Semaphore extends SharedObject<typeof KIND> {
    * racy, so it is meant for diagnostics. Never blocks, throws nothing.
    */
   override toString(): string {
-    return `Semaphore(${this[named](', ')}${this[isOver] ? 'disposed' : `${this[available]} available, ${this.#core.waiting(this.#at)} waiting`})`;
+    return `Semaphore(${this[named](', ')}${this[isOver] ? 'disposed' : `${this[available]} available, ${waitingAt(this.#memory, this.#at)} waiting`})`;
   }
 
   /** @internal */

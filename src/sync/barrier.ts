@@ -29,10 +29,10 @@ import { checkWaitAsync } from '../runtime/wait-async.js';
 import {
   address,
   answerAt,
-  attachments,
   checkBlocking,
   type Ended,
   functions,
+  holders,
   isOpen,
   lastAnswer,
   mayPoll,
@@ -355,9 +355,7 @@ export class Barrier extends PhaseObject<typeof KIND> {
    * @example console.log(barrier.inspect().waiters);
    */
   inspect(): BarrierState {
-    const members = [...this[attachments]()]
-      .filter((number) => this[functions].heldByAttachment(number) > 0)
-      .map((number) => this[functions].threadOfAttachment(number));
+    const members = this[holders]().map(({ thread }) => thread);
     return {
       parties: this.#parties,
       arrived: this.#arrived(),

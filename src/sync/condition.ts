@@ -22,6 +22,7 @@ import {
   TIMED_OUT,
 } from '../border/numbers.js';
 import { refusePromise } from '../common/refuse-promise.js';
+import { waitingAt } from '../look/elements.js';
 import { isHeld, Mutex, type MutexHandle } from '../mutex/mutex.js';
 import { giveBack } from '../objects/held-permits.js';
 import { checkWaitOptions, type Signal, type WaitOptions } from '../objects/options.js';
@@ -169,7 +170,7 @@ export class Condition extends SharedObject<typeof KIND> {
    * is meant for diagnostics.
    */
   get waiting(): number {
-    return this.#sync.waitingFor(this.#at);
+    return waitingAt(this[reference].membership.memory, this.#at);
   }
 
   /**
@@ -474,12 +475,12 @@ export class Condition extends SharedObject<typeof KIND> {
    */
   inspect(): ConditionStats {
     if (this[isOver]) throw this[disposedError]();
-    return conditionStats(this.#core, this.#at, this.#sync.waitingFor(this.#at));
+    return conditionStats(this[reference].membership, this.#at);
   }
 
   /** Returns, for example, `Condition(2 waiting)`, for diagnostics. Never blocks, throws nothing. */
   override toString(): string {
-    return `${KIND}(${this[named](', ')}${this[isOver] ? 'disposed' : `${this.#sync.waitingFor(this.#at)} waiting`})`;
+    return `${KIND}(${this[named](', ')}${this[isOver] ? 'disposed' : `${waitingAt(this[reference].membership.memory, this.#at)} waiting`})`;
   }
 
   /** @internal */

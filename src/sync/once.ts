@@ -22,12 +22,12 @@ import { countdown } from '../runtime/parking.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
 import {
   address,
-  attachments,
   checkBlocking,
   checkEnded,
   type Ended,
   functions,
   goOn,
+  holders,
   isOpen,
   ownAttachment,
   PhaseObject,
@@ -278,10 +278,9 @@ export class Once extends PhaseObject<typeof KIND> {
    * @example console.log(once.inspect().waiters);
    */
   inspect(): OnceState {
-    const runner = [...this[attachments]()].find((number) => this[functions].heldByAttachment(number) > 0);
     return {
       done: this[isOpen],
-      runner: runner === undefined ? undefined : this[functions].threadOfAttachment(runner),
+      runner: this[holders]()[0]?.thread,
       deaths: this[functions].deathsOf(this[address]),
       waiters: this[waiters](),
     };

@@ -32,10 +32,12 @@ import {
   TIMED_OUT,
 } from '../border/numbers.js';
 import type { Sync } from '../border/sync.js';
+import { waitingAt } from '../look/elements.js';
+import { attachmentsOf, type Look } from '../look/look.js';
 import { budget, PARKING, type ParkingOptions, type Properties, type WaitOptions } from '../objects/options.js';
 import type { Reference } from '../objects/reference.js';
 import { close, disposedError, forget, isOver, named, reference, SharedObject } from '../objects/shared-object.js';
-import { threadIdOf } from '../objects/stats.js';
+import { lookAtObject, threadIdOf } from '../objects/stats.js';
 import { isTimeout, timedOut, watch } from '../runtime/cancellation.js';
 import { timestamp } from '../runtime/clock.js';
 import { mayNotBlock } from '../runtime/errors.js';
@@ -105,7 +107,9 @@ export const mayPoll = Symbol();
 /** @internal */
 export const isOpen = Symbol();
 /** @internal */
-export const attachments = Symbol();
+export const look = Symbol();
+/** @internal */
+export const holders = Symbol();
 /** @internal */
 export const ownAttachment = Symbol();
 /** @internal */
@@ -168,7 +172,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
 
   /** @internal */
   protected get [count](): number {
-    return this[waiters]().reduce((sum, { calls }) => sum + calls, 0);
+    return waitingAt(this.#membership.memory, this.#at);
   }
 
   /** @internal What `toString` says besides the class and the number of waiting calls. */
@@ -185,16 +189,11 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
 
   /** @internal The threads that wait. The thread that has waited longest comes first. */
   protected [waiters](): Waiter[] {
-    const now = timestamp();
-    const found: Waiter[] = [];
-    for (const attachment of this[attachments]()) {
-      const calls = this[functions].waitsBy(attachment);
-      if (calls < 1) continue;
-      const waited = Math.max((now - this[functions].waitsSinceBy(attachment)) | 0, 0);
-      const thread = this[functions].threadOfAttachment(attachment);
-      found.push({ thread, threadId: threadIdOf(this.#membership.core, thread), calls, waited });
-    }
-    return found.sort((a, b) => b.waited - a.waited);
+    return this[look]()
+      .waitersOf(this.#at, Infinity)
+      .map(({ thread, requests, waited }) => {
+        return { thread, threadId: threadIdOf(this.#membership.core, thread), calls: requests, waited };
+      });
   }
 
   /**
@@ -210,13 +209,14 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
     return this[functions].awaitZero(this.#at) === ADMITTED;
   }
 
-  /** @internal The numbers of the attachments of all threads to the object. */
-  protected *[attachments](): Generator<number> {
-    for (let attachment = 0; ; ) {
-      attachment = this[isOver] ? 0 : this[functions].attachmentAfter(this.#at, attachment);
-      if (attachment === 0) return;
-      yield attachment;
-    }
+  /** @internal Looks at who waits for the object, and who holds something of it: nobody once it is over. */
+  protected [look](): Look {
+    return lookAtObject(this.#membership, this.#at);
+  }
+
+  /** @internal The threads that hold something of the object: tasks, a part in the rounds, the turn. */
+  protected [holders](): readonly { readonly thread: number; readonly held: number }[] {
+    return attachmentsOf(this[look](), this.#at).filter(({ held }) => held > 0);
   }
 
   /** @internal The number of this thread's attachment. */

@@ -15,8 +15,8 @@ import { checkInteger, checkOptions, checkType, refuseName } from '../runtime/er
 import { MOST } from './latch.js';
 import {
   address,
-  attachments,
   functions,
+  holders,
   ownAttachment,
   propertiesOf,
   type SyncOptions,
@@ -226,13 +226,12 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
    * @example console.log(group.inspect().waiters);
    */
   inspect(): WaitGroupState {
-    const holders = [...this[attachments]()]
-      .map((attachment) => ({
-        thread: this[functions].threadOfAttachment(attachment),
-        tasks: this[functions].heldByAttachment(attachment),
-      }))
-      .filter(({ tasks }) => tasks > 0);
-    return { pending: this.#pending, deaths: this.#deaths, holders, waiters: this[waiters]() };
+    return {
+      pending: this.#pending,
+      deaths: this.#deaths,
+      holders: this[holders]().map(({ thread, held }) => ({ thread, tasks: held })),
+      waiters: this[waiters](),
+    };
   }
 }
 

@@ -1,8 +1,8 @@
 /** How long waits have lasted for the reporter, while somebody sets the clock (src/report/ages.ts). */
 import { Arena, Semaphore } from 'taketurns';
 import { describe, expect, it } from 'vitest';
+import { lookAt } from '../../src/look/look.js';
 import { Ages } from '../../src/report/ages.js';
-import { lookAt } from '../../src/report/look.js';
 import { reportOf } from '../../src/report/report.js';
 
 const HOUR = 3_600_000;

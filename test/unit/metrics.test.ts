@@ -6,9 +6,9 @@ import { type Histogram, type Metric, metrics, publishEvents, startMetrics } fro
 import { report } from 'taketurns/report';
 import { Latch } from 'taketurns/sync';
 import { describe, expect, it, vi } from 'vitest';
+import { View } from '../../src/look/view.js';
 import { objectText } from '../../src/report/refs.js';
 import { counter } from '../../src/report/series.js';
-import { View } from '../../src/report/view.js';
 import { copy } from '../support/copies.js';
 import { failure } from '../support/failure.js';
 import { runProgram } from '../support/program.js';

@@ -16,12 +16,11 @@ import {
 import { Barrier, Condition, Event, Latch, Once, RwLock, WaitGroup } from 'taketurns/sync';
 import { afterEach, describe, expect, it } from 'vitest';
 import * as numbers from '../../dist/border/numbers.js';
+import { lookAt } from '../../dist/look/look.js';
+import { kindOf, View } from '../../dist/look/view.js';
 import { type Fact, isConfirmed } from '../../dist/report/confirm.js';
 import { circlesIn, type Found } from '../../dist/report/deadlocks.js';
-import { lookAt } from '../../dist/report/look.js';
-import { kindOf } from '../../dist/report/names.js';
 import { settingOf } from '../../dist/report/settings.js';
-import { View } from '../../dist/report/view.js';
 import { evidenceOf, holdersOf, stuckIn } from '../../dist/report/waits-for.js';
 import { instantiate } from '../../dist/runtime/instance.js';
 import { copy } from '../support/copies.js';

@@ -25,9 +25,10 @@
  *
  * And each thread that leaves a deadlock frees the others: nobody waits at the end.
  */
+
+import { lookAt } from '../../../dist/look/look.js';
 import { confirm, type Fact, type Sleeper } from '../../../dist/report/confirm.js';
 import { circlesIn } from '../../../dist/report/deadlocks.js';
-import { lookAt } from '../../../dist/report/look.js';
 import { evidenceOf, stuckIn } from '../../../dist/report/waits-for.js';
 import { PARKED } from '../engine/machine/status.js';
 import { Violation } from '../engine/search/violation.js';

@@ -84,7 +84,7 @@ export const E_PEER: usize = 56;
 export const HOLE_MORE: i32 = 64;
 
 // --- Pages ------------------------------------------------------------------------------------------------------
-/** The bytes for the label of a thread, which lies between the elements and the pages (src/report/labels.ts). */
+/** The bytes for the label of a thread, which lies between the elements and the pages (src/look/labels.ts). */
 export const LABEL_SIZE: usize = 32;
 /** The bytes of a page, of which the places of a channel have some. */
 export const PAGE_SIZE: usize = 4096;

@@ -75,14 +75,14 @@ import {
 import {
   address,
   answerAt,
-  attachments,
   block,
   checkBlocking,
   checkEnded,
-  count,
   type Ended,
   functions,
+  holders,
   lastAnswer,
+  look,
   ownAttachment,
   PhaseObject,
   phaseSeen,
@@ -92,7 +92,6 @@ import {
   sleepAsync,
   state,
   uncountBlocked,
-  waiters,
 } from '../phase-object.js';
 import {
   DRAINS,
@@ -1015,19 +1014,6 @@ export class RwLock extends PhaseObject<typeof KIND> {
     return isGateShut(this[functions], this[address]);
   }
 
-  /**
-   * The number of calls of all threads that wait: blocked calls and promises. The number may be out of date at once,
-   * and is meant for diagnostics.
-   */
-  override get waiting(): number {
-    return this[count];
-  }
-
-  /** @internal */
-  protected override get [count](): number {
-    return super[count] + (this[isOver] ? 0 : this.#turn.waiting);
-  }
-
   #readers(): number[] {
     const found: number[] = [];
     if (this[isOver]) return found;
@@ -1039,9 +1025,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
 
   /** The thread that has the writers' turn, 0 if none has it. */
   #writer(): number {
-    for (const attachment of this[attachments]())
-      if (this[functions].heldByAttachment(attachment) > 0) return this[functions].threadOfAttachment(attachment);
-    return 0;
+    return this[holders]()[0]?.thread ?? 0;
   }
 
   /**
@@ -1050,26 +1034,17 @@ export class RwLock extends PhaseObject<typeof KIND> {
    */
   inspect(): RwLockState {
     const writer = this.#writer() || undefined;
-    const inside = this[waiters]().map(
-      (waiter): RwLockWaiter => ({ ...waiter, wants: waiter.thread === writer ? 'drain' : 'read' }),
-    );
-    const queued = this[isOver]
-      ? []
-      : this.#turn.inspect().waiters.map(
-          ({ thread, threadId, requests, waited }): RwLockWaiter => ({
-            thread,
-            threadId,
-            calls: requests,
-            waited,
-            wants: 'write',
-          }),
-        );
+    const found = this[look]();
+    const waiters = found.waitersOf(this[address], Infinity).map(({ thread, requests, waited, isOutside }) => {
+      const wants = !isOutside ? 'write' : thread === writer ? 'drain' : 'read';
+      return { thread, threadId: found.view.threadId(thread), calls: requests, waited, wants } satisfies RwLockWaiter;
+    });
     return {
       readers: this.#readers(),
       writer,
       writing: this.#isShut,
       deaths: this[functions].deathsOf(this[address]),
-      waiters: [...inside, ...queued],
+      waiters,
     };
   }
 

@@ -6,7 +6,7 @@
  *
  * Only the thread itself writes its label, and its life last.
  */
-import { H_END, H_THREADS } from '../border/numbers.js';
+import { ALIVE, H_END, H_THREADS, LIFE_STATE } from '../border/numbers.js';
 import type { View } from './view.js';
 
 const LABEL_SIZE = 32;
@@ -36,8 +36,9 @@ export function label(words: Int32Array, thread: number, life: number, name: str
   Atomics.store(words, at >>> 2, life);
 }
 
-/** Returns the name of the thread with this life; undefined if it has none. */
+/** Returns the name of the thread with this life, in whatever state; undefined if it has none. */
 export function labelOf(view: View, thread: number, life: number): string | undefined {
   const at = labelAt(view.words, thread);
-  return at === 0 || view.load(at) !== life ? undefined : view.text(at + 4, ROOM).replace(/\0+$/, '') || undefined;
+  const alive = (life & ~LIFE_STATE) | ALIVE;
+  return at === 0 || view.load(at) !== alive ? undefined : view.text(at + 4, ROOM).replace(/\0+$/, '') || undefined;
 }

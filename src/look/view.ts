@@ -1,5 +1,5 @@
 /**
- * A view is the memory of an arena, as those read it who report on the arena: by loads alone, and without the core. So
+ * A view is the memory of an arena, as those read it who look at the arena: by loads alone, and without the core. So
  * a reader needs nothing of the threads that use the arena, and disturbs none of them.
  *
  * core/arena/arena.ts computes where the regions lie. This file computes the same (test/unit/report.test.ts compares
@@ -20,6 +20,7 @@ import {
   NAME_HEADS_LEAST,
   NAME_HEADS_STEP,
   NAME_SIZE,
+  O_KIND,
   O_LIFE,
   OBJECT_SIZE,
   T_HOST,
@@ -150,6 +151,11 @@ export class View {
       used(USED_ELEMENTS, ELEMENT_SIZE)
     );
   }
+}
+
+/** Returns the kind of an object, a number of KINDS. */
+export function kindOf(view: View, object: number): number {
+  return view.load(object + O_KIND);
 }
 
 /** Returns the thread of the owner in the high half of a request. */

@@ -7,22 +7,12 @@
  *     a semaphore of a RateLimiter      the limiter, and which part it is
  *     the receiving end of a channel    a ReceivingEnd with the name of the channel; of a watch, a WatchingEnd
  *
- * To read a name costs a pass over its characters. So a look reads the names of those objects only that somebody prints
- * (look.ts).
+ * To read a name costs a pass over its characters. So no look reads it, but who prints it (src/report/refs.ts).
  */
-import {
-  KIND_RECEIVING_END,
-  KIND_WATCHING_END,
-  N_BYTES,
-  N_LENGTH,
-  O_KIND,
-  O_LIFE,
-  O_NAME,
-  P_PEER,
-} from '../border/numbers.js';
+import { KIND_RECEIVING_END, KIND_WATCHING_END, N_BYTES, N_LENGTH, O_LIFE, O_NAME, P_PEER } from '../border/numbers.js';
 import type { Key } from '../common/keys.js';
-import { keyAt, ownerOf, ownNumber, PAUSE, TURN } from '../objects/key-reading.js';
-import type { View } from './view.js';
+import { keyAt, ownerOf, ownNumber, PAUSE, TURN } from './key-reading.js';
+import { kindOf, type View } from './view.js';
 
 /** What tells an object from others. */
 export interface Called {
@@ -71,9 +61,4 @@ function ownNameOf(view: View, object: number): string | undefined {
   const name = view.text(entry + N_BYTES, view.load(entry + N_LENGTH));
   // The object may have been freed during the look, and may be another object by now.
   return view.isLive(object) && generation === view.load(object + O_LIFE + 4) ? name : undefined;
-}
-
-/** Returns the kind of an object, a number of KINDS. */
-export function kindOf(view: View, object: number): number {
-  return view.load(object + O_KIND);
 }

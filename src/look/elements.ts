@@ -1,0 +1,323 @@
+/**
+ * The one pass over the wait elements of an arena: which requests wait, and what threads hold. `inspect`, `stats`,
+ * `waiting`, reports, metrics and locks by key all count by it.
+ *
+ *     element                    what it says
+ *     WAITING, AWAKE, ...        requests in the queue of an object: of a thread that blocks, or of a run of promises
+ *     TOMBSTONE                  cancelled requests that still stand in the queue
+ *     ATTACHED                   a thread has the object: what it holds, and how many of its calls wait outside the queue
+ *     IDLE                       nothing; all others are only in use
+ *
+ * Who waits. A request **waits** from when it has its ticket until it is due: grant has reached its end, so nothing is
+ * left to wait for but the wake-up. (A notified waiter of a `Condition` waits no more, though it may sleep until the
+ * mutex is free.) Besides, a call waits outside the queue while it waits for the end of a phase, and as the head of a
+ * mutex. `waiting`, wherever the library says it, is the sum of both: `waitingAt` and `Look.waitingOf`. Blocked calls and
+ * promises count alike, and what belongs to a closed object no more.
+ *
+ * Each element is right for one moment. The pass reads the state of an element before and after the other words of the
+ * element. The state has an epoch, so if it is the same both times, the words belong together. An element that changes
+ * all the time has no long wait, and is skipped after four tries. An element of a dead thread counts until its reaper has
+ * freed it.
+ *
+ * There may be millions of waiters, so the pass keeps at most some of each object (`most`), the first ones in the order of
+ * the queue.
+ */
+import {
+  ASLEEP,
+  ATTACHED,
+  AWAKE,
+  CLOSED_OBJECT,
+  E_ASLEEP,
+  E_END,
+  E_HELD,
+  E_REQUEST,
+  E_SINCE,
+  E_START,
+  ELEMENT_SIZE,
+  GRANT,
+  IDLE,
+  KIND_CHANNEL,
+  KIND_CONDITION,
+  KIND_MUTEX,
+  KIND_SEMAPHORE,
+  LIFE_STATE,
+  M_CLOSED,
+  M_WAITER,
+  M_WAITERS,
+  M_WORD,
+  TOMBSTONE,
+  USED_ELEMENTS,
+  USED_THREADS,
+  WAITING,
+  WIDTH_MASK,
+} from '../border/numbers.js';
+import type { SharedMemory } from '../runtime/own-arenas.js';
+import { caseMark } from './case-mark.js';
+import { isAsync, isClosed, kindOf, objectIndexOf, threadOf, View } from './view.js';
+
+/** The bits of a state that are not its epoch. */
+const STATES = 15;
+/** The bits of the two halves of a request that tell its object. */
+const OBJECT_LOW = 1 << 31;
+const OBJECT_HIGH = 0x7ffff;
+
+/** A request in the queue of an object, or several alike of promises of one thread. */
+export interface Request {
+  readonly thread: number;
+  readonly isAsync: boolean;
+  /** Whether the thread blocks for it: a call that blocks, or a case of a `select`. */
+  readonly blocked: boolean;
+  readonly requests: number;
+  readonly permits: number;
+  readonly waited: number;
+  /** The place in the queue. */
+  readonly at: number;
+}
+
+/** The requests in the queue of one object. */
+export interface Queue {
+  /** The first of them, in no order. A thread is among them until it has been woken, also if its request is due. */
+  list: Request[];
+  /** How many of them wait. */
+  waiting: number;
+  /** The permits for which these wait. */
+  permits: number;
+  /** The most permits for which one of them waits. */
+  widest: number;
+  longestWait: number;
+  /** The tickets of tombstones. */
+  cancelled: number;
+  /** Requests at this place and after it are not kept; Infinity at first. */
+  end: number;
+  /** What grant was when the pass found the first request: the places are counted from here. */
+  readonly fromLo: number;
+  readonly fromHi: number;
+}
+
+/** An attachment by which a thread holds something of an object, or waits outside its queue. */
+export interface Attachment {
+  readonly element: number;
+  readonly object: number;
+  readonly thread: number;
+  /** How many permits or tasks the thread holds, 1 for a turn. Who has a mutex, the word of the mutex says. */
+  readonly held: number;
+  /** How many calls of the thread wait: for the end of a phase, or as the head of a mutex. */
+  readonly waits: number;
+  /** How long the first of these calls has waited, in milliseconds. */
+  readonly waited: number;
+}
+
+/**
+ * Returns how many milliseconds have passed since a time, which is in milliseconds, modulo 2^32. Returns 0 for the time
+ * 0, which stands for an unknown time.
+ */
+export type AgeOf = (since: number) => number;
+
+/** What the pass finds. */
+export interface Elements {
+  /** By the address of the object. */
+  readonly queues: ReadonlyMap<number, Queue>;
+  readonly attachments: ReadonlyMap<number, readonly Attachment[]>;
+  /** By the number of a thread: how many of its calls wait, and the longest of these waits. */
+  readonly waiting: Int32Array;
+  readonly longest: Int32Array;
+  /** How many elements are in use. */
+  readonly elements: number;
+}
+
+/** What a pass looks for. */
+export interface Wanted {
+  readonly ageOf: AgeOf;
+  /** How many requests of each object are kept, 0 or more. */
+  readonly most: number;
+  /** Whether the thread with this number blocks in `select`. */
+  readonly selects: (thread: number) => boolean;
+  /** The only object at which it looks; undefined: all. */
+  readonly only?: number | undefined;
+}
+
+/** Looks at every element of an arena that was ever in use, or at those of one object. */
+export function elementsIn(view: View, { ageOf, most, selects, only }: Wanted): Elements {
+  const queues = new Map<number, Queue>();
+  const attachments = new Map<number, Attachment[]>();
+  const threads = view.load(USED_THREADS) + 1;
+  const waiting = new Int32Array(threads);
+  const longest = new Int32Array(threads);
+  const count = (thread: number, requests: number, waited: number): void => {
+    // A thread may have come during the look.
+    if (thread >= threads) return;
+    waiting[thread] = (waiting[thread] as number) + requests;
+    longest[thread] = Math.max(longest[thread] as number, waited);
+  };
+  let inUse = 0;
+  const used = view.load(USED_ELEMENTS);
+  const { words } = view;
+  const load = (index: number): number => Atomics.load(words, index);
+  // The address of an object, as it stands in the words of a request.
+  const index = only === undefined ? 0 : view.indexOf(only);
+  const onlyLo = (index & 1) << 31;
+  const onlyHi = index >>> 1;
+  for (let i = 0; i < used; i++) {
+    const element = view.elements + i * ELEMENT_SIZE;
+    const e = element >>> 2;
+    // Most elements of a large pool say nothing of what is asked. A plain load tells this much faster than an atomic one,
+    // and finds all that was there before the look began.
+    const was = (words[e] as number) & STATES;
+    if (was === IDLE) continue;
+    if (only !== undefined && !isOf(words, e, onlyLo, onlyHi)) {
+      inUse++;
+      continue;
+    }
+    for (let tries = 0; tries < 4; tries++) {
+      const state = load(e);
+      const is = state & STATES;
+      if (is === IDLE) break;
+      const isWait = is >= WAITING && is <= AWAKE;
+      if (!isWait && is !== TOMBSTONE && is !== ATTACHED) {
+        inUse++;
+        break;
+      }
+      // Of most attachments, the thread holds nothing and waits for nothing.
+      if (is === ATTACHED && load(e + (E_HELD >> 2)) === 0 && load(e + (E_END >> 2)) === 0) {
+        inUse++;
+        break;
+      }
+      const requestLo = load(e + (E_REQUEST >> 2));
+      const requestHi = load(e + (E_REQUEST >> 2) + 1);
+      const object = view.objectAt(objectIndexOf(requestLo, requestHi));
+      const startLo = load(e + (E_START >> 2));
+      const startHi = load(e + (E_START >> 2) + 1);
+      const endLo = load(e + (E_END >> 2));
+      const endHi = load(e + (E_END >> 2) + 1);
+      const since = load(e + (E_SINCE >> 2));
+      const heldLo = is === ATTACHED ? load(e + (E_HELD >> 2)) : 0;
+      const kind = is === ATTACHED ? kindOf(view, object) : 0;
+      if (load(e) !== state) continue;
+      inUse++;
+      if (only !== undefined && object !== only) break;
+      const thread = threadOf(requestHi);
+      if (is === ATTACHED) {
+        const held = heldBy(kind, heldLo);
+        const waits = waitsBy(kind, heldLo, endLo);
+        if (held === 0 && waits === 0) break;
+        const waited = ageOf(since);
+        if (waits > 0) count(thread, waits, waited);
+        addTo(attachments, object, { element, object, thread, held, waits, waited });
+        break;
+      }
+      const length = View.difference(endLo, endHi, startLo, startHi);
+      let queue = queues.get(object);
+      if (!queue) {
+        queue = emptyQueue(view, object);
+        queues.set(object, queue);
+      }
+      if (is === TOMBSTONE) {
+        queue.cancelled += length;
+        break;
+      }
+      const width = requestLo & WIDTH_MASK;
+      const grant = (object + GRANT) >>> 2;
+      const ahead = View.difference(load(grant), load(grant + 1), startLo, startHi);
+      const async = isAsync(requestHi);
+      const requests = async ? pendingOf(ahead, length, width) : Number(is === WAITING);
+      if (requests === 0 || isClosed(ahead)) break;
+      const isAsleep = async || (view.life(thread) & LIFE_STATE) === ASLEEP;
+      // Until a thread sleeps, the element still has the time of an earlier wait.
+      const waited = isAsleep ? ageOf(since) : 0;
+      if (async || ahead < width) {
+        count(thread, requests, waited);
+        queue.waiting += requests;
+        queue.permits += requests * width;
+        queue.widest = Math.max(queue.widest, width);
+        queue.longestWait = Math.max(queue.longestWait, waited);
+      }
+      const at = View.difference(startLo, startHi, queue.fromLo, queue.fromHi);
+      if (most === 0 || at >= queue.end) break;
+      const blocked = !async || (selects(thread) && load(e + (E_ASLEEP >> 2)) === caseMark(state));
+      queue.list.push({ thread, isAsync: async, blocked, requests, permits: width, waited, at });
+      if (queue.list.length >= 2 * most) cut(queue, most);
+      break;
+    }
+  }
+  return { queues, attachments, waiting, longest, elements: inUse };
+}
+
+/** Whether the request of an element is for the object whose index has these halves (see `objectIndexOf`). */
+function isOf(words: Int32Array, e: number, lo: number, hi: number): boolean {
+  const request = e + (E_REQUEST >> 2);
+  return (
+    (((words[request] as number) ^ lo) & OBJECT_LOW) === 0 &&
+    (((words[request + 1] as number) ^ hi) & OBJECT_HIGH) === 0
+  );
+}
+
+/** Returns what the thread of an attachment holds. E_HELD is 1 for the head of a mutex; of a condition, it is carried. */
+function heldBy(kind: number, held: number): number {
+  return kind === KIND_MUTEX || kind === KIND_CONDITION ? 0 : held;
+}
+
+/** Returns how many calls of the thread of an attachment wait outside the queue. */
+function waitsBy(kind: number, held: number, end: number): number {
+  if (kind === KIND_MUTEX) return Number(held !== 0);
+  // An end of a channel or of a watch has other things in E_END (core/kinds/channel/words.ts).
+  return kind === KIND_SEMAPHORE || kind === KIND_CONDITION || (kind & ~3) === KIND_CHANNEL ? 0 : end;
+}
+
+/** Returns the queue of an object in which nobody stands, as far as a look has seen. */
+export function emptyQueue(view: View, object: number): Queue {
+  return {
+    list: [],
+    waiting: 0,
+    permits: 0,
+    widest: 0,
+    longestWait: 0,
+    cancelled: 0,
+    end: Infinity,
+    fromLo: view.load(object + GRANT),
+    fromHi: view.load(object + GRANT + 4),
+  };
+}
+
+/** Returns how many promises of a run wait and are not due. */
+function pendingOf(ahead: number, length: number, width: number): number {
+  if (length < 0) return 0;
+  return Math.floor(length / width) - Math.floor(Math.min(Math.max(ahead, 0), length) / width);
+}
+
+/** Keeps the first requests of a queue, in order. */
+export function cut(queue: Queue, most: number): void {
+  queue.list.sort((a, b) => a.at - b.at);
+  if (queue.list.length <= most) return;
+  queue.list.length = most;
+  queue.end = (queue.list.at(-1) as Request).at;
+}
+
+export function addTo<T>(map: Map<number, T[]>, key: number, value: T): void {
+  const list = map.get(key);
+  if (list) list.push(value);
+  else map.set(key, [value]);
+}
+
+/** Returns how many calls wait for an object, as the head comment says. */
+export function waitingIn({ queues, attachments }: Pick<Elements, 'queues' | 'attachments'>, object: number): number {
+  let waiting = queues.get(object)?.waiting ?? 0;
+  for (const { waits } of attachments.get(object) ?? []) waiting += waits;
+  return waiting;
+}
+
+/**
+ * Returns how many calls wait for an object, in whatever threads. For a mutex that is one load, since the word of a mutex
+ * counts its waiters. For any other object it is a pass over the elements.
+ */
+export function waitingAt(memory: SharedMemory, object: number): number {
+  if (object === CLOSED_OBJECT) return 0;
+  const view = new View(memory);
+  if (kindOf(view, object) === KIND_MUTEX) return countedBy(view, object);
+  return waitingIn(elementsIn(view, { ageOf: () => 0, most: 0, selects: () => false, only: object }), object);
+}
+
+/** Returns how many waiters the word of a mutex counts; 0 once the mutex is closed. */
+function countedBy({ words }: View, mutex: number): number {
+  const word = Atomics.load(new BigInt64Array(words.buffer), (mutex + M_WORD) >>> 3);
+  return (word & BigInt(M_CLOSED)) !== 0n ? 0 : Number((word & BigInt(M_WAITERS)) / BigInt(M_WAITER));
+}
