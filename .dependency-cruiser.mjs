@@ -10,7 +10,7 @@ const only = (name, comment, folder, tree, allowed) =>
 const KINDS = '^core/kinds/kinds[.]ts$';
 const HOOKS = '^core/queue/hooks[.]ts$';
 const WORDS = '^core/(answers|.*/words)[.]ts$';
-const ENTRIES = '((algorithms|channel|keyed|metrics|p0514|report|sync|tasks)/)?index[.](d[.]m?ts|js)$';
+const ENTRIES = '((channel|keyed|metrics|papers/(algorithms|p0514)|report|sync|tasks)/)?index[.](d[.]m?ts|js)$';
 
 const circles = [
   forbid(
@@ -65,23 +65,23 @@ const core = [
     ['^core/(arena|queue)/', WORDS, KINDS],
   ),
   only(
-    'core-algorithms',
+    'core-papers',
     "The papers' algorithms share the arena, the waiting array and the pause with the queue, but not the queue itself.",
-    '^core/algorithms/',
+    '^core/papers/',
     '^core/',
     ['^core/arena/', '^core/queue/(waiting-array|pause)[.]ts$', '^core/kinds/(counter/counter|kinds)[.]ts$', WORDS],
   ),
   forbid(
     'core-counter-exports',
     'The module of the algorithms exports the counter, and no algorithm uses it.',
-    { path: '^core/algorithms/', pathNot: '^core/algorithms/index[.]ts$' },
+    { path: '^core/papers/', pathNot: '^core/papers/index[.]ts$' },
     { path: '^core/kinds/', pathNot: WORDS },
   ),
   forbid(
     'core-kinds-is-the-way-in',
     'A new kind is its folder and a line in kinds.ts: no other file outside core/kinds names a kind. The four index ' +
       'files only export.',
-    { path: '^core/', pathNot: ['^core/kinds/', '^core/((algorithms|channel|sync)/)?index[.]ts$'] },
+    { path: '^core/', pathNot: ['^core/kinds/', '^core/((channel|papers|sync)/)?index[.]ts$'] },
     { path: '^core/kinds/', pathNot: [KINDS, WORDS] },
   ),
 ];
@@ -128,38 +128,38 @@ const src = [
   forbid(
     'src-entries-on-top',
     'Who imports taketurns alone gets no code of another entry into the bundle.',
-    { path: '^src/', pathNot: '^src/(algorithms|channel|keyed|metrics|p0514|report|sync|tasks)/' },
-    { path: '^(src|dist)/(algorithms|channel|keyed|metrics|p0514|report|sync|tasks)/' },
+    { path: '^src/', pathNot: '^src/(channel|keyed|metrics|papers|report|sync|tasks)/' },
+    { path: '^(src|dist)/(channel|keyed|metrics|papers|report|sync|tasks)/' },
   ),
   forbid(
     'src-algorithms-without-p0514',
     'P0514 is built on the algorithms, not the other way round.',
-    { path: '^src/algorithms/' },
-    { path: '^(src|dist)/(channel|keyed|metrics|p0514|report|sync|tasks)/' },
+    { path: '^src/papers/algorithms/' },
+    { path: '^(src|dist)/(channel|keyed|metrics|papers/p0514|report|sync|tasks)/' },
   ),
   forbid(
     'src-sync-apart',
     'Who imports taketurns/sync gets no code of another entry but taketurns into the bundle.',
     { path: '^src/sync/' },
-    { path: '^(src|dist)/(algorithms|channel|keyed|metrics|p0514|report|tasks)/' },
+    { path: '^(src|dist)/(channel|keyed|metrics|papers|report|tasks)/' },
   ),
   forbid(
     'src-keyed-apart',
     'Who imports taketurns/keyed gets no code of another entry but taketurns into the bundle.',
     { path: '^src/keyed/' },
-    { path: '^(src|dist)/(algorithms|channel|metrics|p0514|report|sync|tasks)/' },
+    { path: '^(src|dist)/(channel|metrics|papers|report|sync|tasks)/' },
   ),
   forbid(
     'src-channel-apart',
     'Who imports taketurns/channel gets no code of another entry but taketurns into the bundle.',
     { path: '^src/channel/' },
-    { path: '^(src|dist)/(algorithms|keyed|metrics|p0514|report|sync|tasks)/' },
+    { path: '^(src|dist)/(keyed|metrics|papers|report|sync|tasks)/' },
   ),
   forbid(
     'src-report-apart',
     'A report reads words of all kinds, and needs the code of none.',
     { path: '^src/(metrics|report)/' },
-    { path: '^(src|dist)/(p0514|algorithms|keyed|sync|tasks)/' },
+    { path: '^(src|dist)/(keyed|papers|sync|tasks)/' },
   ),
   forbid(
     'src-metrics-on-report',

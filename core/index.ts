@@ -8,7 +8,7 @@
  *     death/         registration of threads, and the work that a thread leaves when it ends or dies
  *     inspect.ts     the numbers that diagnostics read
  *     answers.ts     what the exports answer
- *     algorithms/    the listings and locks of the papers, which are a module of their own: algorithms/index.ts
+ *     papers/        the listings and locks of the papers, which are a module of their own: papers/index.ts
  *     channel/       the module of taketurns/channel, which has the channel and the watch: channel/index.ts
  *     sync/          the module of taketurns/sync, which has other kinds: sync/index.ts
  *
@@ -19,7 +19,7 @@
  *     queue/         calls functions of kinds/kinds.ts where the kind of an object matters. It imports them from
  *                    queue/hooks.ts, which passes them on
  *     death/         and inspect.ts import of kinds/ only kinds.ts
- *     algorithms/    imports arena/, and of queue/ only waiting-array.ts and pause.ts. Its index.ts also exports functions
+ *     papers/        imports arena/, and of queue/ only waiting-array.ts and pause.ts. Its index.ts also exports functions
  *                    of kinds/counter/
  *     sync/          is index.ts alone, which only exports
  *

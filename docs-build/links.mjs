@@ -18,9 +18,9 @@ const all = [
   'SECURITY.md',
   'docs',
   'examples',
-  'core/algorithms/README.md',
-  'src/algorithms/README.md',
-  'src/p0514/README.md',
+  'core/papers/README.md',
+  'src/papers/algorithms/README.md',
+  'src/papers/p0514/README.md',
   'processes/README.md',
   'processes/docs',
 ];

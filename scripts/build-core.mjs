@@ -20,8 +20,8 @@ const MODULES = [
   { name: 'core', entry: 'core/index.ts', embedded: 'src/runtime/core-bytes.ts' },
   {
     name: 'algorithms',
-    entry: 'core/algorithms/index.ts',
-    embedded: 'src/algorithms/algorithms-bytes.ts',
+    entry: 'core/papers/index.ts',
+    embedded: 'src/papers/algorithms/algorithms-bytes.ts',
   },
   { name: 'channel', entry: 'core/channel/index.ts', embedded: 'src/channel/channel-bytes.ts' },
   { name: 'sync', entry: 'core/sync/index.ts', embedded: 'src/sync/sync-bytes.ts' },

@@ -6,11 +6,11 @@ process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
 const ENTRIES = {
   index: 'src/index.ts',
-  algorithms: 'src/algorithms/index.ts',
+  algorithms: 'src/papers/algorithms/index.ts',
   channel: 'src/channel/index.ts',
   keyed: 'src/keyed/index.ts',
   metrics: 'src/metrics/index.ts',
-  p0514: 'src/p0514/index.ts',
+  p0514: 'src/papers/p0514/index.ts',
   report: 'src/report/index.ts',
   share: 'src/share.ts',
   sync: 'src/sync/index.ts',
@@ -30,7 +30,7 @@ const HOST = fileURLToPath(new URL('../src/report/host-here.ts', import.meta.url
 /** `core` has what `taketurns` itself needs, and small modules that several other entries need. */
 const SHARED = [
   { name: 'core', test: /\/src\/(index|look\/key-reading|border\/kinds)\.ts$/ },
-  { name: 'counters', test: /\/src\/algorithms\//, minShareCount: 2 },
+  { name: 'counters', test: /\/src\/papers\/algorithms\//, minShareCount: 2 },
   { name: 'reporting', test: /\/src\/(look|metrics|report)\//, minShareCount: 2 },
 ];
 

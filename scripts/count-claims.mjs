@@ -12,10 +12,10 @@ import { once } from 'node:events';
 import { cpus, loadavg } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { algorithmsOf } from '../dist/algorithms/compiled.js';
-import { CapacitorLock, ChainSemaphore, TtsLock } from '../dist/algorithms/index.js';
 import { ADMITTED, QUEUED } from '../dist/border/numbers.js';
 import { Arena } from '../dist/index.js';
+import { algorithmsOf } from '../dist/papers/algorithms/compiled.js';
+import { CapacitorLock, ChainSemaphore, TtsLock } from '../dist/papers/algorithms/index.js';
 import { Membership } from '../dist/runtime/membership.js';
 
 const RUNS = 11;

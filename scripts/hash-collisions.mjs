@@ -1,5 +1,5 @@
 /**
- * Counts how many waiters share a slot, by each hash of core/algorithms/hashes.ts. A hash is a function, so the script
+ * Counts how many waiters share a slot, by each hash of core/papers/hashes.ts. A hash is a function, so the script
  * computes and does not measure. S semaphores have w waiters each. Their first tickets are random. Then the tickets of
  * all semaphores go up by one together, through a whole round of the slots. In this way two semaphores that collide
  * once may collide all the time. The script prints which share of the waiters found another waiter at their slot: the

@@ -10,9 +10,9 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 
 const FILES = {
   index: 'index.js',
-  algorithms: 'algorithms/index.js',
+  algorithms: 'papers/algorithms/index.js',
   channel: 'channel/index.js',
-  p0514: 'p0514/index.js',
+  p0514: 'papers/p0514/index.js',
   sync: 'sync/index.js',
   keyed: 'keyed/index.js',
   tasks: 'tasks/index.js',

@@ -94,7 +94,7 @@ function built(size) {
   if (status !== 0) throw new Error(`the core with elements of ${size} bytes was not built: ${stderr}`);
   // These two modules hold nothing but the text of the binary, which is JavaScript and TypeScript alike.
   cpSync(join(to, 'src/runtime/core-bytes.ts'), join(to, 'dist/runtime/core-bytes.js'));
-  cpSync(join(to, 'src/algorithms/algorithms-bytes.ts'), join(to, 'dist/algorithms/algorithms-bytes.js'));
+  cpSync(join(to, 'src/papers/algorithms/algorithms-bytes.ts'), join(to, 'dist/papers/algorithms/algorithms-bytes.js'));
   return pathToFileURL(join(to, 'bench/dist/'));
 }
 

@@ -20,7 +20,7 @@ const CONSTANT = /^export const (\w+): (\w+) = ([^;]+);(?: \/\/ (.*))?$/gm;
  */
 const isOfObjects = ({ name, file }) =>
   file.startsWith('core/kinds/') ? !/^(T|E|PLACE)_|_SIZE$/.test(name) : /^(TICKET|GRANT|O_\w+)$/.test(name);
-const ALGORITHMS = 'each of core/algorithms';
+const ALGORITHMS = 'each of core/papers';
 /** The kinds that have the words of another kind too. */
 const BUILT_ON = { 'rw-lock': ['phase'] };
 
@@ -81,7 +81,7 @@ function numberOf(text, words) {
 function wordsOfClasses(words) {
   const all = [...words.values()].filter((word) => word.type === 'usize' && isOfObjects(word));
   const common = all.filter(({ file, of }) => file === 'core/arena/words.ts' && of.length === 0);
-  const algorithms = all.filter(({ file, of }) => file === 'core/algorithms/words.ts' && of.length === 0);
+  const algorithms = all.filter(({ file, of }) => file === 'core/papers/words.ts' && of.length === 0);
   const classes = new Map([
     ['every object', common],
     [ALGORITHMS, algorithms],
@@ -93,7 +93,7 @@ function wordsOfClasses(words) {
     const folder = file.split('/').at(-2);
     const files = [folder, ...(BUILT_ON[folder] ?? [])].map((one) => `core/kinds/${one}/words.ts`);
     const own = all.filter((word) => (word.of.length === 0 ? files.includes(word.file) : word.of.includes(pascal)));
-    classes.set(pascal, file === 'core/algorithms/words.ts' ? [...own, ...algorithms] : own);
+    classes.set(pascal, file === 'core/papers/words.ts' ? [...own, ...algorithms] : own);
   }
   return classes;
 }

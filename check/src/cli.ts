@@ -14,7 +14,7 @@ import type { Model } from './scene/model.js';
 import { sections } from './uninterruptible.js';
 import type { Job } from './worker.js';
 
-/** The ways in which a waiter leaves a chain that it need not have joined (core/algorithms/chains.ts). */
+/** The ways in which a waiter leaves a chain that it need not have joined (core/papers/chains.ts). */
 const WAYS = ['undone', 'detached', 'open', 'flushed'];
 
 /** The states of more than two searches at once would not fit the memory of most machines. */

@@ -68,8 +68,7 @@ function complain(open: readonly string[], tried: readonly ProgramName[]): void 
   for (const [pattern] of idle) console.log(`a reason for no survivor: ${pattern}`);
   process.exitCode = open.length + idle.length > 0 ? 1 : 0;
 }
-const programOfReason = (pattern: RegExp): ProgramName =>
-  /^\^algorithms/.test(pattern.source) ? 'algorithms' : 'core';
+const programOfReason = (pattern: RegExp): ProgramName => (/^\^papers/.test(pattern.source) ? 'algorithms' : 'core');
 
 if (options.explain) {
   if (last === '') throw new Error(`there is no report ${options.last}: npm run mutants writes one`);

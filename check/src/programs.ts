@@ -16,7 +16,7 @@ const COUNTER = ['closeCounter', 'countDown', 'counted', 'countUp', 'tryCountDow
 
 /** Returns the name of a function or global without the folders of its file. */
 export function shortName(name: string): string {
-  return name.replace(/^core\/(?!algorithms\/)(?:[\w-]+\/)*?(?=[\w-]+\/[\w-]+$)|^core\//, '');
+  return name.replace(/^core\/(?!papers\/)(?:[\w-]+\/)*?(?=[\w-]+\/[\w-]+$)|^core\//, '');
 }
 
 function decoded(name: ModuleName): WasmModule {

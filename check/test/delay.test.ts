@@ -1,4 +1,4 @@
-/** How long the waiters of a ticket semaphore pause between two looks at grant (core/algorithms/ticket-semaphore.ts). */
+/** How long the waiters of a ticket semaphore pause between two looks at grant (core/papers/ticket-semaphore.ts). */
 import { describe, expect, it } from 'vitest';
 import { PARKED, PENDING } from '../src/engine/machine/status.js';
 import { modelOf } from '../src/models/parts/program.js';

@@ -1,4 +1,4 @@
-/** Whether a waiter polls before it parks, by its distance and by `farParks` (core/algorithms/relax.ts). */
+/** Whether a waiter polls before it parks, by its distance and by `farParks` (core/papers/relax.ts). */
 import { describe, expect, it } from 'vitest';
 import { PARKED, PENDING } from '../src/engine/machine/status.js';
 import { type Line, modelOf } from '../src/models/parts/program.js';

@@ -3,9 +3,9 @@
  *
  * Two faults are wrong ways to cancel. In a FIFO queue of tickets a waiter may not walk away, since its permits would
  * then come to nobody. It may not post on its own behalf either, since this would admit the waiters ahead of it on
- * permits which do not exist. In other faults, the promises of P0514R1's facilities leave out a step of src/p0514, or
- * take two steps in the wrong order. The last fault is a condition that waits while its thread stands on a chain, where
- * the thread has to wake the waiter below it.
+ * permits which do not exist. In other faults, the promises of P0514R1's facilities leave out a step of
+ * src/papers/p0514, or take two steps in the wrong order. The last fault is a condition that waits while its thread
+ * stands on a chain, where the thread has to wake the waiter below it.
  */
 import { describe, expect, it } from 'vitest';
 import { search } from '../src/engine/search/search.js';

@@ -37,11 +37,7 @@ describe('seeded faults', () => {
   it.each([
     ['the look at grant after entering a cell', 'parking/lookAtGrant: load grant, zero', '2x2', 'parking/untilDue'],
     ['a notify', 'waking/endWait: notify state, dropped', '2x2'],
-    [
-      'one notified of all who sleep on a word',
-      'algorithms/ticket-semaphore/ticketPost: notify grant, one',
-      'ticket: 4x1',
-    ],
+    ['one notified of all who sleep on a word', 'papers/ticket-semaphore/ticketPost: notify grant, one', 'ticket: 4x1'],
     ['the comparison when a grant is given', 'waking/endWait: cmpxchg state, loosened', '1x3'],
     ['the epoch', 'parking/leaveQueue: load state, zero', '1x3'],
     ['grant before ticket', 'semaphore/releaseOne: rmw grant, swapped with load ticket', '2x2'],
@@ -122,7 +118,7 @@ describe('mutants', () => {
     const places = (program: (typeof PROGRAMS)[number]) =>
       new Set(all.filter((one) => one.program === program).map(({ site }) => site.offset)).size;
     expect(places('core')).toBe(sites(core).filter(({ fn }) => !fn.startsWith('copy/')).length);
-    const own = sites(loadProgram('algorithms')).filter(({ fn }) => fn.startsWith('algorithms/'));
+    const own = sites(loadProgram('algorithms')).filter(({ fn }) => fn.startsWith('papers/'));
     expect(places('algorithms')).toBe(own.length);
     expect(own.length).toBeGreaterThan(30);
   });

@@ -23,7 +23,7 @@ import { ATTACHED, E_END, E_HELD, E_REQUEST, E_STATE, ELEMENT_SIZE, RESERVED, ST
 /**
  * Makes an object, and attaches the thread to it. The object has the max `limit` and the first ticket `first`. An
  * object of `taketurns/algorithms` also has words of its own at O_VARIANT: `variant` is their first value, 8 bytes
- * (algorithms/words.ts). Returns the number of the attachment, which is above 0. Returns ANSWER_OBJECTS_FULL if there
+ * (papers/words.ts). Returns the number of the attachment, which is above 0. Returns ANSWER_OBJECTS_FULL if there
  * is no room for the object, and ANSWER_FULL if there is no room for the attachment.
  * @answers Attachment | ANSWER_OBJECTS_FULL | ANSWER_FULL
  */

@@ -107,7 +107,7 @@ export const NAME_HEADS_STEP: u32 = 16;
 // the call hands on. In notify, n is the waiters that the call notifies. What is said of a dead thread is also true of
 // a thread that ends, because this thread does the work of its own reaper. A thread may evict an object that no other
 // thread knows: the thread keeps the words, and `hold` later copies the words into another object of the same kind.
-// algorithms/words.ts says how the objects of core/algorithms/ use ticket and grant.
+// papers/words.ts says how the objects of core/papers/ use ticket and grant.
 //
 // The grant of a live object never falls, but for that of an end of a closed channel (closeQueue). Bytes 40 to 63 are
 // for the words of the kind. They are 0 in a new object, but for the counter, the variant and the place that objects.ts
@@ -124,7 +124,7 @@ export const O_THRESHOLD: usize = 28; // i32, of an object of the algorithms: Lo
 export const O_INITIAL: usize = 32; // i32, permits at creation
 export const O_ROBUST: usize = 36; // i32, 1: the permits that each thread holds are recorded
 export const O_COUNTER: usize = 40; // i64, of a BinarySemaphore or CountingSemaphore: waiting << 32 | value
-export const O_PARKED: usize = 48; // i32, of an AtomicSemaphore: its sleepers (algorithms/places.ts)
+export const O_PARKED: usize = 48; // i32, of an AtomicSemaphore: its sleepers (papers/places.ts)
 // The last words that a kind has for itself. buildObject sets them to 0.
 export const O_OWN_LAST: usize = 56; // i64
 export const O_LIFE: usize = 64; // i64, on the second line: attaching disturbs no thread that acquires
@@ -276,7 +276,7 @@ export const E_LEAVING: usize = 40; // i64, of a waiter, in the place of E_HELD:
 export const E_SINCE: usize = 48; // i32, milliseconds, modulo 2^32
 // i32, 1 if the waiter in the queue to which the element belongs may sleep: whoever ends its wait must notify it. The
 // waiter stores 1 before it sleeps, and 0 when it has woken. An exception may leave the 1. An element that has served a
-// chain may have another value here, in the place of E_GATE (algorithms/words.ts).
+// chain may have another value here, in the place of E_GATE (papers/words.ts).
 export const E_ASLEEP: usize = 52;
 
 export const OBJECT_SHIFT: i64 = 31;

@@ -20,7 +20,7 @@
  * depends on the ticket, and that consecutive tickets land on lines that are not neighbours. The multiplier is odd and
  * B is a power of two, so any B tickets in a row visit B different buckets. A release relies on this: it looks at no
  * more than B tickets (wakeDue in waking.ts). The papers name other hashes, which the semaphores of the algorithms can
- * have (algorithms/hashes.ts). docs/internals/hashes.md says why the queue keeps this hash.
+ * have (papers/hashes.ts). docs/internals/hashes.md says why the queue keeps this hash.
  *
  * A waiter enters its element after it has taken its ticket, so entering must not fail: the common lines have room for
  * every element of the arena, twice. A common line may serve many buckets, because the words of an element tell to

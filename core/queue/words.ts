@@ -5,7 +5,7 @@
 // | word     | from -> to               | changed by, how                                                           |
 // |----------|--------------------------|---------------------------------------------------------------------------|
 // | sequence | q -> q+1                 | poke, in a release or disposal of a TwaSemaphore or TwaLock (Listing 2's  |
-// |          |                          | UpdateSequence); signalAt (algorithms/places.ts): add                     |
+// |          |                          | UpdateSequence); signalAt (papers/places.ts): add                     |
 // | parked   | p -> p+1, p-1            | twaAwait, around its wait; arriveAt and departFrom (places.ts): add, sub  |
 // | extent   | x -> max(x, y)           | a waiter that has entered the line y lines after the bucket, cmpxchg      |
 // |          | x, trimmer -> max(x, y)  | the same                                                                  |

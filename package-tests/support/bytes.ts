@@ -3,4 +3,4 @@ const from = async (path: string): Promise<Record<string, string>> =>
   import(new URL(`../../dist/${path}`, import.meta.url).href);
 
 export const { coreBytes = '' } = await from('runtime/core-bytes.js');
-export const { algorithmsBytes = '' } = await from('algorithms/algorithms-bytes.js');
+export const { algorithmsBytes = '' } = await from('papers/algorithms/algorithms-bytes.js');

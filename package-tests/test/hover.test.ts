@@ -113,11 +113,11 @@ const taketurns = join(folder, 'node_modules/taketurns');
 describe('an editor shows errors, blocking and an example of each method of', () => {
   const files = [
     'index',
-    'algorithms/index',
+    'papers/algorithms/index',
     'channel/index',
     'keyed/index',
     'metrics/index',
-    'p0514/index',
+    'papers/p0514/index',
     'report/index',
     'sync/index',
     'tasks/index',

@@ -33,8 +33,8 @@ export async function bundle(): Promise<string> {
               'keyed/index.js',
               'sync/index.js',
               'channel/index.js',
-              'p0514/index.js',
-              'algorithms/index.js',
+              'papers/p0514/index.js',
+              'papers/algorithms/index.js',
             ]
               .map((file) => `export * from ${JSON.stringify(dist + file)};`)
               .join('');

@@ -232,7 +232,7 @@ class Run implements Stage {
     if (objects.used > 0) throw new Failure(`${objects.used} objects are left in the end`);
     if (waiting > 0) throw new Failure(`${waiting} wait in the end`);
     // Each thread may keep two elements for its next requests. If it has used a lock or a semaphore of the papers, it
-    // may also keep one element for its next wait on a chain, and up to five queue nodes (core/algorithms/nodes.ts).
+    // may also keep one element for its next wait on a chain, and up to five queue nodes (core/papers/nodes.ts).
     const kept = 2 + (this.program.objects.some((spec) => kindOf(spec).breaksByDeath) ? 1 + 5 : 0);
     if (elements.used > kept * alive.length) throw new Failure(`${elements.used} elements are in use in the end`);
     for (const thread of alive) scheduler.as(thread, () => this.#arenas.get(thread).dispose());

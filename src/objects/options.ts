@@ -77,7 +77,7 @@ export interface Properties {
   readonly robust: boolean;
   /** Of an object of the algorithms. Default 0. */
   readonly threshold?: number;
-  /** Used for the semaphores of the algorithms, which are never robust: one of HASH_* of core/algorithms/words.ts. */
+  /** Used for the semaphores of the algorithms, which are never robust: one of HASH_* of core/papers/words.ts. */
   readonly hash?: number;
   /** O_VARIANT of an object of the algorithms. Default 0n. */
   readonly variant?: bigint;

@@ -36,7 +36,7 @@ export function folderOfCopy(changes: readonly Change[] = []): string {
 export async function copy(changes?: readonly Change[]): Promise<Library> {
   const folder = folderOfCopy(changes);
   const load = (file: string) => import(pathToFileURL(join(folder, file)).href);
-  const entries = ['index.js', 'algorithms/index.js', 'keyed/index.js', 'metrics/index.js'];
+  const entries = ['index.js', 'papers/algorithms/index.js', 'keyed/index.js', 'metrics/index.js'];
   return Object.assign({}, ...(await Promise.all(entries.map(load))));
 }
 

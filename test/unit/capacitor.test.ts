@@ -14,10 +14,10 @@ import {
   TtsLock,
 } from 'taketurns/algorithms';
 import { describe, expect, it } from 'vitest';
-import { Capacitor as SourceCapacitor } from '../../src/algorithms/capacitor.js';
-import { algorithmsOf } from '../../src/algorithms/compiled.js';
 import { Arena as SourceArena } from '../../src/arena/arena.js';
 import { REFUSED } from '../../src/border/numbers.js';
+import { Capacitor as SourceCapacitor } from '../../src/papers/algorithms/capacitor.js';
+import { algorithmsOf } from '../../src/papers/algorithms/compiled.js';
 import { membershipOf } from '../../src/runtime/own-arenas.js';
 import { type Member, team } from '../support/team.js';
 

@@ -82,7 +82,7 @@ describe.each([
   { name: 'core', file: 'runtime/core-bytes.js', imports: [memory] },
   {
     name: 'algorithms',
-    file: 'algorithms/algorithms-bytes.js',
+    file: 'papers/algorithms/algorithms-bytes.js',
     imports: [...shared('before', 'late', 'pending', 'released', 'ticketTaken'), memory],
   },
 ])('the module $name', ({ name, file, imports }) => {

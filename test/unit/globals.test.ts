@@ -8,7 +8,7 @@ const PAGE = 'docs/internals/globals.md';
 
 const files = readdirSync(new URL('core/', root), { recursive: true, encoding: 'utf8' })
   .map((path) => path.replaceAll('\\', '/'))
-  .filter((path) => path.endsWith('.ts') && !path.startsWith('algorithms/'));
+  .filter((path) => path.endsWith('.ts') && !path.startsWith('papers/'));
 const sources = new Map(files.map((path) => [path, withoutComments(read(`core/${path}`))]));
 
 function withoutComments(source: string): string {

@@ -1,4 +1,4 @@
-/** Each hash keeps what core/algorithms/hashes.ts promises of it, in the compiled function itself. */
+/** Each hash keeps what core/papers/hashes.ts promises of it, in the compiled function itself. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

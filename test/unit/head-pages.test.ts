@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 
-const folders = ['core/algorithms', 'src/algorithms', 'src/p0514'];
+const folders = ['core/papers', 'src/papers/algorithms', 'src/papers/p0514'];
 
 it.each(folders)('the README.md of %s names its files', (folder) => {
   const at = new URL(`../../${folder}/`, import.meta.url);

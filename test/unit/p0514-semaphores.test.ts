@@ -2,7 +2,7 @@
 import { Arena, DisposedError, Semaphore, TimeoutError } from 'taketurns';
 import { BinarySemaphore, CountingSemaphore, Notify } from 'taketurns/p0514';
 import { describe, expect, it } from 'vitest';
-import { algorithmsOf } from '../../dist/algorithms/compiled.js';
+import { algorithmsOf } from '../../dist/papers/algorithms/compiled.js';
 import { failure } from '../support/failure.js';
 import { membershipOf } from '../support/membership.js';
 import { at, Memory } from '../support/memory.js';

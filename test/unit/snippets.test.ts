@@ -84,8 +84,8 @@ describe('each program of the pages', () => {
       'sync/rw-lock/rw-lock',
       'sync/barrier',
       'sync/condition',
-      'p0514/atomic-semaphore',
-      'algorithms/capacitor',
+      'papers/p0514/atomic-semaphore',
+      'papers/algorithms/capacitor',
     ]) {
       expect(snippets.map((snippet) => snippet.page)).toContain(`src/${source}.ts`);
     }

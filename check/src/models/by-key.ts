@@ -1,8 +1,8 @@
 /**
  * Models of waiting and waking by a key (Listings 3 to 5). The condition for which a thread waits is outside of the
- * arena. The ops do what src/algorithms/waiting.ts does around the module. Two words, a and b, lie behind the arena.
- * Word a has slot 0. Word b has slot 1, or slot 0 too if there is only one chain. Each model is for one way to wait
- * (`Way`).
+ * arena. The ops do what src/papers/algorithms/waiting.ts does around the module. Two words, a and b, lie behind the
+ * arena. Word a has slot 0. Word b has slot 1, or slot 0 too if there is only one chain. Each model is for one way to
+ * wait (`Way`).
  *
  *     Wa  waits until a is 1
  *     Sa  sets a to 1, then signals

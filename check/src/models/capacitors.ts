@@ -1,6 +1,6 @@
 /**
- * Models of a capacitor around an unfair lock, the inner lock. The ops do what src/algorithms/capacitor-lock.ts does
- * around the core. Inside the capacitor is a semaphore, whose permits let threads go on to the inner lock.
+ * Models of a capacitor around an unfair lock, the inner lock. The ops do what src/papers/algorithms/capacitor-lock.ts
+ * does around the core. Inside the capacitor is a semaphore, whose permits let threads go on to the inner lock.
  *
  *     L   locks: arrives at the capacitor, then locks the inner lock
  *     L0  locks in lane 0, as if the dice had chosen this lane; each lane is a capacitor of its own
@@ -67,7 +67,7 @@ const O_DEPARTED = constant('O_DEPARTED');
 const KIND = constant('KIND_CAPACITOR');
 const WAKE_PASS = constant('WAKE_PASS');
 
-/** The semaphore inside: the functions that src/algorithms/platoons.ts calls. */
+/** The semaphore inside: the functions that src/papers/algorithms/platoons.ts calls. */
 type Inside = 'ticket' | 'twa' | 'chain' | 'multilane';
 const POSTS: Partial<Record<string, string>> = { ticketRelease: 'ticketPost', twaRelease: 'twaPost' };
 /** The prefix of the functions by which threads arrive. */

@@ -1,7 +1,7 @@
 /**
  * Models of threads that wait by a key for a condition of the user (Listings 3 to 5). The ops do what
- * src/algorithms/waiting.ts does around the module. Two words, a and b, lie behind the arena. A thread waits until one
- * of these words is 1. Word a has key 0, and word b has key 1. The second letter of an op names the word.
+ * src/papers/algorithms/waiting.ts does around the module. Two words, a and b, lie behind the arena. A thread waits
+ * until one of these words is 1. Word a has key 0, and word b has key 1. The second letter of an op names the word.
  *
  *     Wa  waits by addressWaitUntil until a is 1
  *     N   waits as Wa does, but the function that looks at a first waits in the same way until b is 1

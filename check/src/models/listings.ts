@@ -90,7 +90,7 @@ const listings: readonly Line[] = (['ticket', 'twa', 'conservative', 'sequestere
   });
 });
 
-/** The semaphores whose waiters stand on chains: name, kind, and O_WAKE and O_LAZY of core/algorithms/words.ts. */
+/** The semaphores whose waiters stand on chains: name, kind, and O_WAKE and O_LAZY of core/papers/words.ts. */
 const ON_CHAINS = [
   ['chain all', 'chain', { wake: 0 }],
   ['chain pass', 'chain', { wake: 1 }],
@@ -163,7 +163,7 @@ const chains: readonly Line[] = ON_CHAINS.flatMap(([name, kind, variant]): Line[
 });
 
 /**
- * The semaphores on chains with near and far waiters (core/algorithms/near-and-far.ts). These models have at most one
+ * The semaphores on chains with near and far waiters (core/papers/near-and-far.ts). These models have at most one
  * permit. With threshold 1, the first waiter is near and the others are far. With threshold 2, two waiters are near.
  */
 const thresholds: readonly Line[] = ON_CHAINS.flatMap(([name, kind, variant]): Line[] =>
@@ -214,7 +214,7 @@ const thresholds: readonly Line[] = ON_CHAINS.flatMap(([name, kind, variant]): L
 /**
  * Models of the hashes. With each hash, a waiter and a releasing thread must come to the same bucket, and a release of
  * many permits must come to all buckets. With the hash `paired`, it takes more tickets in a row to come to all buckets.
- * The listings above use the first HASH_* of core/algorithms/words.ts.
+ * The listings above use the first HASH_* of core/papers/words.ts.
  */
 const hashes: readonly Line[] = (['paired', 'orbit', 'gray', 'mixed'] as const).flatMap((name, i): Line[] => {
   const line = (text: string, kind: NonNullable<Line['kind']>, program: string, more: Partial<Line> = {}): Line => ({

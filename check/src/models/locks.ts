@@ -345,10 +345,10 @@ export function checkNodes(scene: Scene): void {
     }
   };
   for (let t = 0; t < scene.threads; t++) {
-    const spare = scene.global(t, 'algorithms/nodes/spare');
+    const spare = scene.global(t, 'papers/nodes/spare');
     if (spare !== 0) put(spare);
-    pooled.add(scene.global(t, 'algorithms/borrowed/mine'));
-    for (let n = scene.global(t, 'algorithms/nodes/more'); n !== 0; n = scene.word(n + Q_LINK)) put(n);
+    pooled.add(scene.global(t, 'papers/borrowed/mine'));
+    for (let n = scene.global(t, 'papers/nodes/more'); n !== 0; n = scene.word(n + Q_LINK)) put(n);
   }
   if (scene.get(0, HOLDER) !== 0) return;
   const { elements, end } = scene.regions;

@@ -1,5 +1,5 @@
 /**
- * Models of waiting for words in foreign memory (core/algorithms/places.ts). The ops do what src/p0514/words.ts does
+ * Models of waiting for words in foreign memory (core/papers/places.ts). The ops do what src/papers/p0514/words.ts does
  * around the core. Two words, a and b, lie behind the arena. The waiters for both words wait at one place: a bucket or,
  * in the models `..., at a place of its own`, the place of an AtomicSemaphore. The second letter of an op names the
  * word.

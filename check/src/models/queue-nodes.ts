@@ -1,5 +1,5 @@
 /**
- * Models of the pools of queue nodes (core/algorithms/nodes.ts): threads that hold several locks at once.
+ * Models of the pools of queue nodes (core/papers/nodes.ts): threads that hold several locks at once.
  *
  *     L3  locks the third lock
  *     N3  locks the third lock, or is refused because no node is free

@@ -190,133 +190,130 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   ],
   // --- A closed semaphore ---
   [
-    /^algorithms\/places\/arriveAt: rmw parked\/parked\/limit, swapped/,
+    /^papers\/places\/arriveAt: rmw parked\/parked\/limit, swapped/,
     'The sequence is read before the waiter is counted. A signal in between may not move the sequence. But the word has changed before the signal, and the waiter sees that when it looks at the word, after both.',
   ],
   [
-    /^algorithms\/places\/(signalAt|closePlace): load parked\/(parked\/)?limit, ones/,
+    /^papers\/places\/(signalAt|closePlace): load parked\/(parked\/)?limit, ones/,
     'A notify without a sleeper has no effect.',
   ],
   // --- The algorithms: nodes, gates, chains ---
   [
-    /^algorithms\/[\w-]+\/\w+: notify (gate|start|bytes)( #\d)?, one/,
+    /^papers\/[\w-]+\/\w+: notify (gate|start|bytes)( #\d)?, one/,
     'Only the owner of the element sleeps on a gate, and on the next of a queue node.',
   ],
+  [/^papers\/nodes\/takeNode: store (start|bytes|end, counter), swapped/, 'The node is new: no other thread knows it.'],
   [
-    /^algorithms\/nodes\/takeNode: store (start|bytes|end, counter), swapped/,
-    'The node is new: no other thread knows it.',
-  ],
-  [
-    /^algorithms\/(clh-lock|mcs-lock|reciprocating-lock|lifo-lock)\/\w+: store owner\/taken( #2)?, swapped with load/,
+    /^papers\/(clh-lock|mcs-lock|reciprocating-lock|lifo-lock)\/\w+: store owner\/taken( #2)?, swapped with load/,
     'Each thread only compares the owner word with its own number, so the value matters to the owner alone.',
   ],
   [
-    /^algorithms\/reciprocating-lock\/(recipUnlock: store bytes, swapped|recipLock: store bytes, swapped with store end)/,
+    /^papers\/reciprocating-lock\/(recipUnlock: store bytes, swapped|recipLock: store bytes, swapped with store end)/,
     'Only its own thread reads and writes next and end of a node.',
   ],
   [
-    /^algorithms\/(gate\/park|nodes\/passGate|mcs-lock\/mcsUnlock): (cmpxchg (gate|start|bytes), (dropped|fails)|wait (gate|start|bytes), dropped)/,
+    /^papers\/(gate\/park|nodes\/passGate|mcs-lock\/mcsUnlock): (cmpxchg (gate|start|bytes), (dropped|fails)|wait (gate|start|bytes), dropped)/,
     'The waiter polls instead of sleeping.',
   ],
   [
-    /^algorithms\/[\w-]+\/\w+: wait never, (dropped|loosened)/,
+    /^papers\/[\w-]+\/\w+: wait never, (dropped|loosened)/,
     'The wait is one pause between polls (relax.ts): the thread yields or naps for a moment. NEVER is always 0.',
   ],
   [
-    /^algorithms\/[\w-]+\/\w+: rmw (futile wakes|collisions)( #\d)?, dropped/,
+    /^papers\/[\w-]+\/\w+: rmw (futile wakes|collisions)( #\d)?, dropped/,
     'Only diagnostics read the count; test/unit/inspect.test.ts checks it.',
   ],
   [
-    /^algorithms\/[\w-]+\/\w+: load (due |channel |location )?head, ones/,
+    /^papers\/[\w-]+\/\w+: load (due |channel |location )?head, ones/,
     'The thread makes an exchange, or a look at the waiters that are due, where there is no waiter.',
   ],
   [
-    /^algorithms\/due-chains\/\w+: load due head, zero/,
+    /^papers\/due-chains\/\w+: load due head, zero/,
     'The load is for a first try of the cmpxchg that pushes. It fails if an element is there, and answers which.',
   ],
   [
-    /^algorithms\/due-chains\/wakeDue: load due posts #1, swapped with rmw due head/,
+    /^papers\/due-chains\/wakeDue: load due posts #1, swapped with rmw due head/,
     'Nothing is evaluated between the two. A counter that was moved before that load is read after it, and the last load sees the posts of all others.',
   ],
   [
-    /^algorithms\/chains\/recover: cmpxchg head, fails/,
+    /^papers\/chains\/recover: cmpxchg head, fails/,
     'The waiter gets off by way 2, 3 or 4 in place of 1. By way 4 it takes all off, itself among them, and wakes them; they look again.',
   ],
   [
-    /^algorithms\/chains\/(addressWaitUntil|chainAwait): load passed, zero/,
+    /^papers\/chains\/(addressWaitUntil|chainAwait): load passed, zero/,
     'A grant of 0 proves no ticket, so this waiter, or those below to whom it passes it on, read grant themselves.',
   ],
   [
-    /^algorithms\/chains\/addressWaitUntil: load grant #2, zero/,
+    /^papers\/chains\/addressWaitUntil: load grant #2, zero/,
     'The waiter pushes itself once more, then reads grant as before its first sleep, and gets off the chain.',
   ],
   [
-    /^algorithms\/hashes\/(bucketOf|chainSlotOf): load robust\/hash, (zero|ones)/,
+    /^papers\/hashes\/(bucketOf|chainSlotOf): load robust\/hash, (zero|ones)/,
     'Waiters and releasing threads come to their slot by this one function, so they agree on another slot. A release looks at enough tickets in a row to meet every slot by any of the hashes, if not more.',
   ],
   [
-    /^algorithms\/event-count\/eventAwait: load grant, zero/,
+    /^papers\/event-count\/eventAwait: load grant, zero/,
     'A value that has been reached misses its short-cut. The waiter pushes itself, reads the count, and gets off the chain.',
   ],
   [
-    /^algorithms\/(lifo-lock\/lifoTryLock|queue-lock\/queueTryLock): load ticket, zero/,
+    /^papers\/(lifo-lock\/lifoTryLock|queue-lock\/queueTryLock): load ticket, zero/,
     'The load only avoids a cmpxchg that would fail.',
   ],
   [
-    /^algorithms\/tts-lock\/ttsLock: cmpxchg ticket #1, fails/,
+    /^papers\/tts-lock\/ttsLock: cmpxchg ticket #1, fails/,
     'The thread takes the slow path, which loads the word and tries again.',
   ],
   [
-    /^algorithms\/nodes\/returnNodes: load below, swapped with store request/,
+    /^papers\/nodes\/returnNodes: load below, swapped with store request/,
     'The node is at hand: only its own thread reads and writes its link and its request.',
   ],
   [
-    /^algorithms\/(chains\/recover|channels\/waitOnce|locations\/flush): load gate, zero/,
+    /^papers\/(chains\/recover|channels\/waitOnce|locations\/flush): load gate, zero/,
     'The waiter takes the others off the chain and wakes them, though its own gate is open. They look again, and its park returns at once.',
   ],
   // --- near-and-far.ts, and the lock over it ---
   [
-    /^algorithms\/twa-lock\/twaIsOnChains: load/,
+    /^papers\/twa-lock\/twaIsOnChains: load/,
     'All threads go by it, so the lock has the other one of two ways to wait. test/unit/locks.test.ts checks that each lock has its own.',
   ],
   [
-    /^algorithms\/twa-lock\/twaLock: (rmw ticket, swapped|load grant( #\d)?, (zero|ones))/,
+    /^papers\/twa-lock\/twaLock: (rmw ticket, swapped|load grant( #\d)?, (zero|ones))/,
     'A request that is due at once misses its short-cut. It looks at grant again, on a chain or at a bucket, before it sleeps.',
   ],
   [
-    /^algorithms\/near-and-far\/(awaitTurn|post|releaseConservative): load threshold,/,
+    /^papers\/near-and-far\/(awaitTurn|post|releaseConservative): load threshold,/,
     'Only who polls grant changes. A release signals the tickets that become due in any case: as its first row, or as its second, if the threshold seems to be 0. test/stress/listings.test.ts checks which waiters leave their chains, and that none is woken in vain.',
   ],
   [
-    /^algorithms\/near-and-far\/releaseConservative: rmw grant, swapped with load threshold/,
+    /^papers\/near-and-far\/releaseConservative: rmw grant, swapped with load threshold/,
     'The threshold of an object never changes.',
   ],
   [
-    /^algorithms\/near-and-far\/awaitTurn: load grant, zero/,
+    /^papers\/near-and-far\/awaitTurn: load grant, zero/,
     'A waiter that polls grant sees that it is due only when it has gone to its chain, and looks again there.',
   ],
   [
-    /^algorithms\/near-and-far\/dispose: load grant,/,
+    /^papers\/near-and-far\/dispose: load grant,/,
     'The value is passed along the chains. One that proves nothing makes a waiter read grant itself, and one below 0 says what is so: the semaphore is closed.',
   ],
   [
-    /^algorithms\/near-and-far\/waitUntil: load bytes #\d,/,
+    /^papers\/near-and-far\/waitUntil: load bytes #\d,/,
     'They are O_LAZY, O_ALTERNATES and O_LOOK. A lazy waiter reads the sequence before grant as any other does. A waiter that alternates waits for its first element later. The looks at grant before the push only spare a push.',
   ],
   [
-    /^algorithms\/near-and-far\/waitUntil: load grant #3, zero/,
+    /^papers\/near-and-far\/waitUntil: load grant #3, zero/,
     'It is a look before the push. A grant of 0 proves no ticket, and the waiter goes to its chain and looks again.',
   ],
   [
-    /^algorithms\/near-and-far\/waitUntil: (store (gate|end, counter|start), swapped with|load due head, zero)/,
+    /^papers\/near-and-far\/waitUntil: (store (gate|end, counter|start), swapped with|load due head, zero)/,
     'No other thread knows the element before the cmpxchg of due head, which fails if the head is not what the load said.',
   ],
   [
-    /^algorithms\/near-and-far\/waitUntil: load grant #4, ones/,
+    /^papers\/near-and-far\/waitUntil: load grant #4, ones/,
     'The waiter on a chain of due waiters evaluates their conditions itself, though its own is not satisfied.',
   ],
   [
-    /^algorithms\/(?!twa-semaphore\/)[\w-]+\/\w+: load spin, (zero|ones)/,
+    /^papers\/(?!twa-semaphore\/)[\w-]+\/\w+: load spin, (zero|ones)/,
     'It only decides how long a waiter polls before it sleeps.',
   ],
   // --- Only slower ---
@@ -326,51 +323,51 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'grant is read too early, so the thread does not see that it has become due in between. enterUntilDue and enterRun read grant again after they have entered the element, and the same settles a queued promise.',
   ],
   [
-    /^algorithms\/(twa-semaphore\/twa|ticket-semaphore\/ticket|ticket-lock\/ticket)(Acquire|AcquireSequestered|Take|Lock): rmw (ticket|owner\/taken), swapped/,
+    /^papers\/(twa-semaphore\/twa|ticket-semaphore\/ticket|ticket-lock\/ticket)(Acquire|AcquireSequestered|Take|Lock): rmw (ticket|owner\/taken), swapped/,
     'grant is read too early. The loop that follows reads it again before the thread sleeps, or the thread sleeps only while grant has that value.',
   ],
   [
-    /^algorithms\/(twa-semaphore\/twa|ticket-semaphore\/ticket|ticket-lock\/ticket)(Acquire|AcquireSequestered|Take|Lock): load grant, (zero|ones)/,
+    /^papers\/(twa-semaphore\/twa|ticket-semaphore\/ticket|ticket-lock\/ticket)(Acquire|AcquireSequestered|Take|Lock): load grant, (zero|ones)/,
     'A request that is due at once misses its short-cut. twaAwait or ticketAwait, which follows, reads grant again.',
   ],
   [
-    /^algorithms\/ticket-semaphore\/awaitTurn: load grant #[12], zero/,
+    /^papers\/ticket-semaphore\/awaitTurn: load grant #[12], zero/,
     'Tickets are not below 0, so a grant of 0 admits none. The waiter polls on, or its wait compares grant with 0 and returns at once, and it reads grant again.',
   ],
   [
-    /^algorithms\/(ticket-semaphore\/ticketRelease|ticket-lock\/ticketUnlock): rmw grant, swapped with load spin$/,
+    /^papers\/(ticket-semaphore\/ticketRelease|ticket-lock\/ticketUnlock): rmw grant, swapped with load spin$/,
     'O_SPIN never changes.',
   ],
   [
-    /^algorithms\/twa-semaphore\/(twaIsSequestered|twaAvailableSequestered): load/,
+    /^papers\/twa-semaphore\/(twaIsSequestered|twaAvailableSequestered): load/,
     'It answers a question of the program, and no thread waits or is admitted by it. test/unit/twa-semaphore.test.ts checks the answers.',
   ],
   [
-    /^algorithms\/ticket-semaphore\/(ticketAwaitDelayed|ticketDelay): load( counter\/variant)?, (zero|ones)/,
+    /^papers\/ticket-semaphore\/(ticketAwaitDelayed|ticketDelay): load( counter\/variant)?, (zero|ones)/,
     'It only decides how long a waiter pauses between two looks at grant. check/test/delay.test.ts checks it.',
   ],
   [
-    /^algorithms\/twa-semaphore\/twaAwait: load spin, ones/,
+    /^papers\/twa-semaphore\/twaAwait: load spin, ones/,
     'Every waiter then counts as near. So it looks at grant again before it sleeps, and a release always pokes the bucket of the ticket that is due.',
   ],
   [
-    /^algorithms\/twa-semaphore\/twaAwait: load sequence #1,/,
+    /^papers\/twa-semaphore\/twaAwait: load sequence #1,/,
     'If the value is wrong, the first sleep ends at once, and sequence is read again. If it is right, no thread has poked the bucket since.',
   ],
   [
-    /^algorithms\/twa-semaphore\/twaAwait: load sequence #2,/,
+    /^papers\/twa-semaphore\/twaAwait: load sequence #2,/,
     'The waiter stops polling the sequence sooner, and then looks at grant.',
   ],
   [
-    /^algorithms\/twa-semaphore\/twaAwait: load sequence #3,/,
+    /^papers\/twa-semaphore\/twaAwait: load sequence #3,/,
     'This is the sequence after polling. If the value is wrong, the sleep that follows ends at once, and sequence is read again.',
   ],
   [
-    /^algorithms\/twa-semaphore\/twaAwait: rmw parked #2, swapped/,
+    /^papers\/twa-semaphore\/twaAwait: rmw parked #2, swapped/,
     'The count of parked waiters may include this one until it has read the sequence. That makes one notify more at most.',
   ],
   [
-    /^algorithms\/twa-semaphore\/post: load spin, zero/,
+    /^papers\/twa-semaphore\/post: load spin, zero/,
     'The bucket of the ticket that is due is poked whatever the threshold is. Only the waiter that warms up is another, or there is none.',
   ],
   // --- One sleeper at most ---

@@ -49,15 +49,15 @@ const GLOBALS: Readonly<Record<ProgramName, Names>> = {
     spares: [],
     looks: ['elements/hint'],
     dead: [
-      'algorithms/chains/recovery',
-      'algorithms/lanes/given',
-      'algorithms/lanes/grantBefore',
-      'algorithms/twa-semaphore/given',
-      'algorithms/twa-semaphore/grantBefore',
-      'algorithms/twa-semaphore/waiters',
+      'papers/chains/recovery',
+      'papers/lanes/given',
+      'papers/lanes/grantBefore',
+      'papers/twa-semaphore/given',
+      'papers/twa-semaphore/grantBefore',
+      'papers/twa-semaphore/waiters',
     ],
     last: [],
-    recovery: 'algorithms/chains/recovery',
+    recovery: 'papers/chains/recovery',
   },
 };
 

@@ -111,7 +111,7 @@ export interface SemaphoreOptions {
   readonly permits: number;
   readonly spin?: number;
   readonly threshold?: number;
-  /** O_WAKE and O_LAZY of core/algorithms/words.ts. */
+  /** O_WAKE and O_LAZY of core/papers/words.ts. */
   readonly wake?: number;
   readonly lazy?: number;
   readonly max?: number;

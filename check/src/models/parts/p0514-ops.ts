@@ -1,6 +1,7 @@
 /**
- * The work that src/p0514/semaphore.ts does around the core for blocked threads and promises. The ops are machines of a
- * few phases. The event loop of scene/ops/event-loop.ts runs the continuations. The models are in p0514.ts.
+ * The work that src/papers/p0514/semaphore.ts does around the core for blocked threads and promises. The ops are
+ * machines of a few phases. The event loop of scene/ops/event-loop.ts runs the continuations. The models are in
+ * p0514.ts.
  */
 
 import { Violation } from '../../engine/search/violation.js';

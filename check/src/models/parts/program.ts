@@ -88,7 +88,7 @@ export interface Line {
   readonly kind?: keyof typeof LISTINGS;
   /** The LongTermThreshold. */
   readonly threshold?: number;
-  /** How a chain wakes: WAKE_* of core/algorithms/words.ts. */
+  /** How a chain wakes: WAKE_* of core/papers/words.ts. */
   readonly wake?: number;
   /** 1: waiters on channels wait by keyWaitLazy. */
   readonly lazy?: number;

@@ -1,0 +1,36 @@
+/** The options of the objects of the algorithms, and their checks. */
+import type { Kind } from '../../border/kinds.js';
+import { LIMIT } from '../../border/numbers.js';
+import { checkProperties as check, type Policy, type PolicyOptions, type Properties } from '../../objects/options.js';
+import { bad, checkInteger, checkType } from '../../runtime/errors.js';
+
+/** The defaults of a class, for checkProperties. */
+export interface Defaults {
+  readonly spin: number;
+  readonly threshold?: number;
+  /** The names of the options that the class has, besides the usual ones. */
+  readonly names: readonly string[];
+}
+
+/** The number of polls of each policy that fixes this number. core/papers/relax.ts explains the numbers. */
+export const POLICIES: Partial<Record<Policy, number>> = { spin: LIMIT, yield: -LIMIT, park: 0 };
+
+const LAST_FIRST_TICKET = 2n ** 61n;
+
+/** Checks the options of a new object of the algorithms. Such an object is never robust, and may have a threshold. */
+export function checkProperties(
+  kind: Kind,
+  permits: unknown,
+  options: { max?: number; threshold?: number; firstTicket?: bigint } & PolicyOptions,
+  defaults: Defaults,
+): Properties {
+  const checked = check(kind, permits, options, defaults.spin, POLICIES, defaults.names);
+  const { firstTicket = 0n } = checked;
+  const what = `${kind}: ${kind === 'EventCount' || kind === 'Sequencer' ? 'first' : 'firstTicket'}`;
+  checkType(what, firstTicket, 'bigint', 'a bigint');
+  if (firstTicket < 0n || firstTicket > LAST_FIRST_TICKET) {
+    throw bad('bigint', what, 'from 0n to 2n ** 61n', firstTicket);
+  }
+  const { threshold = defaults.threshold ?? 0 } = options;
+  return { ...checked, threshold: checkInteger(`${kind}: threshold`, threshold, 0, LIMIT) };
+}
