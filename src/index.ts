@@ -11,6 +11,8 @@ export {
   type ThreadHandle,
   type WatchedWorker,
 } from './arena/arena.js';
+export type { Limited, MutexLimit, SemaphoreLimit } from './common/limiting.js';
+export type { PermitsRequest } from './common/waits.js';
 export { Mutex, type MutexHandle, type MutexOptions } from './mutex/mutex.js';
 export { HeldLock } from './objects/held-lock.js';
 export { HeldPermits } from './objects/held-permits.js';

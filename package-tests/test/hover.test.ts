@@ -7,6 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript-5';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { shownByTypeScript7 } from '../support/editor-7.js';
 import { installProcesses, type Project } from '../support/taketurns-processes.js';
 
 interface Shown {
@@ -22,6 +23,8 @@ interface Shown {
 class Editor {
   readonly #root: string;
   readonly #service: ts.LanguageService;
+  /** Members of classes that the interface of the same name has and the class has not: nothing implements them. */
+  readonly undeclared: string[] = [];
 
   constructor(root: string, files: readonly string[]) {
     this.#root = root;
@@ -69,10 +72,18 @@ class Editor {
       add(symbol.name, symbol);
       if (!(symbol.flags & ts.SymbolFlags.Class)) continue;
       for (const type of [checker.getDeclaredTypeOfSymbol(symbol), checker.getTypeOfSymbol(symbol)]) {
-        for (const member of checker.getPropertiesOfType(type)) add(`${symbol.name}.${member.name}`, member);
+        for (const member of checker.getPropertiesOfType(type)) {
+          if (this.#isInterfaceOnly(member)) this.undeclared.push(`${symbol.name}.${member.name}`);
+          add(`${symbol.name}.${member.name}`, member);
+        }
       }
     }
     return shown;
+  }
+
+  #isInterfaceOnly({ declarations = [] }: ts.Symbol): boolean {
+    const isOfPackage = declarations.some((each) => each.getSourceFile().fileName.startsWith(this.#root));
+    return isOfPackage && declarations.every(({ parent }) => ts.isInterfaceDeclaration(parent));
   }
 
   /** Returns what is shown of the name at a position. */
@@ -130,6 +141,7 @@ describe('an editor shows errors, blocking and an example of each method of', ()
     const shown = editor.methods(declarations(file));
     expect(shown.length).toBeGreaterThan(few[file] ?? 20);
     checkMethods(shown);
+    expect(editor.undeclared).toEqual([]);
   });
 });
 
@@ -143,9 +155,11 @@ describe('taketurns-processes', () => {
   it('shows the same of its methods', () => {
     const root = join(project.folder, 'node_modules/taketurns-processes');
     const entry = join(root, 'dist/types/index.d.ts');
-    const shown = new Editor(root, [entry]).methods(entry);
+    const editor = new Editor(root, [entry]);
+    const shown = editor.methods(entry);
     expect(shown.length).toBeGreaterThan(40);
     checkMethods(shown);
+    expect(editor.undeclared).toEqual([]);
   });
 });
 
@@ -157,4 +171,16 @@ it('an editor shows the docstrings of classes and methods in a file of CommonJS,
   const [className, method] = ['Semaphore', 'acquire'].map((name) => editor.at(name, file, code.indexOf(name) + 1));
   expect(className?.text).toMatch(/^A counting semaphore shared by threads/);
   expect(method?.text).toMatch(/^Takes permits, and blocks the thread.*^@throws \{TimeoutError\} when/ms);
+});
+
+it('an editor of TypeScript 7, too, shows the docstrings that a class inherits from an interface', async () => {
+  const file = join(folder, 'hover-7.ts');
+  const code =
+    "import { Mutex, Semaphore } from 'taketurns';\nimport * as tasks from 'taketurns/tasks';\n" +
+    'new Semaphore(1).limit(f);\nnew Mutex().limit(f);\nnew tasks.Semaphore(1).limit(f);\nnew tasks.Mutex().limit(f);\n';
+  writeFileSync(file, code);
+  const positions = [...code.matchAll(/limit/g)].map(({ index }) => index);
+  const shown = await shownByTypeScript7(file, positions);
+  expect(shown).toHaveLength(4);
+  for (const text of shown) expect(text).toMatch(/Returns a function that calls `run` by `runExclusive`.*@throws/s);
 });

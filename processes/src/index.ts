@@ -1,5 +1,7 @@
 /** Fair semaphores, mutexes and read-write locks for processes, of one machine or on Valkey or Redis. */
 
+export type { Limited, MutexLimit, SemaphoreLimit } from '../../src/common/limiting.js';
+export type { PermitsRequest } from '../../src/common/waits.js';
 export type { WaitOptions } from './acquire.js';
 export type { Driver, Script, StopListening } from './drivers/driver.js';
 export { CancelledError, DisposedError, LeaseLostError, SpaceError, TimeoutError } from './errors.js';

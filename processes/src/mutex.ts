@@ -3,16 +3,18 @@
  * other processes are overtaken, but each at most `bypass` times.
  */
 
-import { limited } from '../../src/common/limiting.js';
+import { type Limited, limited, type MutexLimit } from '../../src/common/limiting.js';
 import type { WaitOptions } from './acquire.js';
 import { checkType } from './errors.js';
 import { ask, askAtOnce, during, Handle } from './handle.js';
 import { HeldLock } from './hold.js';
 
+export interface Mutex extends MutexLimit<WaitOptions> {}
+
 /**
  * A mutex that all processes of a space share. No waiter is overtaken more than `bypass` times. `Space.mutex` opens it.
  */
-export class Mutex extends Handle {
+export class Mutex extends Handle implements MutexLimit<WaitOptions> {
   /** How often a waiter may be overtaken at most. */
   get bypass(): number {
     return this.object.settings.bypass;
@@ -51,19 +53,10 @@ export class Mutex extends Handle {
     return this[during](this[ask]('runExclusive', 1, HeldLock, options), run);
   }
 
-  /**
-   * Returns a function that calls `run` by `runExclusive`, and passes its arguments and `this` on to `run`. So the
-   * calls of `run` exclude one another and all else that locks the mutex. `cancelAll` and the signal end the calls that
-   * still wait. Never blocks the thread.
-   *
-   *     const deposit = mutex.limit(async (sum: number) => save(sum), { timeout: 1000 });
-   * @param options a time-out and a signal for the wait of each call. They do not end a call that runs.
-   * @throws {RangeError | TypeError} for a bad option, or if `run` is not a function.
-   */
   limit<This, Arguments extends unknown[], T>(
     run: (this: This, ...args: Arguments) => T,
     options?: WaitOptions,
-  ): (this: This, ...args: Arguments) => Promise<Awaited<T>> {
+  ): Limited<This, Arguments, T> {
     return limited('Mutex', run, options, (call, wait) => this.runExclusive(call, wait));
   }
 

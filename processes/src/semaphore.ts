@@ -1,6 +1,7 @@
 /** A counting semaphore of a space: first come, first served, by the order in which requests reach the server. */
 
-import { limited } from '../../src/common/limiting.js';
+import { type Limited, limited, type SemaphoreLimit } from '../../src/common/limiting.js';
+import { type PermitsRequest, requestOf } from '../../src/common/waits.js';
 import type { WaitOptions } from './acquire.js';
 import { checkInteger, checkType } from './errors.js';
 import { ask, askAtOnce, during, Handle } from './handle.js';
@@ -8,12 +9,14 @@ import { HeldPermits } from './hold.js';
 import { disposed, MOST_PERMITS } from './object.js';
 import * as wire from './wire.js';
 
+export interface Semaphore extends SemaphoreLimit<WaitOptions> {}
+
 /**
  * A semaphore that all processes of a space share. Only the guard that holds permits can give them back. If the head of
  * the queue waits for several permits, all requests behind it wait too, even for fewer permits. `Space.semaphore` opens
  * a semaphore.
  */
-export class Semaphore extends Handle {
+export class Semaphore extends Handle implements SemaphoreLimit<WaitOptions> {
   /** The number of permits of the semaphore, as this process last heard. */
   get max(): number {
     return this.object.settings.max;
@@ -88,33 +91,12 @@ export class Semaphore extends Handle {
     return this[during](this.#hold('runExclusive', permits, options), run);
   }
 
-  /**
-   * Makes a function from `run` that waits for permits, calls `run` and gives the permits back. So all processes
-   * together run only as many calls at a time as the permits allow. Never blocks the thread.
-   * @param permits how many permits each call takes, 1 (the default) to `max`. The options may stand in its
-   * place.
-   * @param options a time-out and a signal for the wait of each call. They do not end a call that runs. `cancelAll`
-   * also ends the calls that still wait.
-   * @throws {RangeError | TypeError} for a bad argument.
-   * @example const get = pool.limit((address: string) => fetch(address));
-   */
   limit<This, Arguments extends unknown[], T>(
     run: (this: This, ...args: Arguments) => T,
-    permits?: number,
-    options?: WaitOptions,
-  ): (this: This, ...args: Arguments) => Promise<Awaited<T>>;
-  limit<This, Arguments extends unknown[], T>(
-    run: (this: This, ...args: Arguments) => T,
-    options: WaitOptions,
-  ): (this: This, ...args: Arguments) => Promise<Awaited<T>>;
-  limit<This, Arguments extends unknown[], T>(
-    run: (this: This, ...args: Arguments) => T,
-    permits: number | WaitOptions = 1,
-    options?: WaitOptions,
-  ): (this: This, ...args: Arguments) => Promise<Awaited<T>> {
-    // The options may stand in the place of the number.
-    if (typeof permits === 'object' && permits !== null && options === undefined) return this.limit(run, 1, permits);
-    const get = limited('Semaphore', run, options, (call, wait) => this.runExclusive(call, permits as number, wait));
+    ...request: PermitsRequest<WaitOptions>
+  ): Limited<This, Arguments, T> {
+    const [permits, options] = requestOf(request);
+    const get = limited('Semaphore', run, options, (call, wait) => this.runExclusive(call, permits, wait));
     this.#permits('limit', permits);
     return get;
   }

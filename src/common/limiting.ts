@@ -1,13 +1,119 @@
 /**
  * `limit`: a function that waits for its turn before each call of the function of the user. All classes with `limit`,
- * in `taketurns` and `taketurns-processes`, make it here: the build of `taketurns-processes` copies this file.
+ * of tasks, threads and processes, make it here.
+ *
+ * The interfaces have the docstrings of `limit`, one for all classes of a kind. A class declares its `limit` without a
+ * docstring, and inherits one in two ways, since editors differ: those of TypeScript 5 and 6 show the docstrings of what
+ * a class implements, and those of TypeScript 7 only the docstrings of what it extends.
+ *
+ *     export interface Mutex extends MutexLimit {}
+ *     export class Mutex extends SharedObject implements MutexLimit { ...
+ *
+ * TypeScript then does not notice if the class lacks `limit`. package-tests/test/hover.test.ts does.
  */
 import { checkType, checkWait, type Wait } from './errors.js';
+import type { Key } from './keys.js';
+import type { PermitsRequest, WaitOptions } from './waits.js';
 
 /** What `limit` returns for a function with this `this`, these arguments and this result. */
 export type Limited<This, Arguments extends unknown[], T> = (this: This, ...args: Arguments) => Promise<Awaited<T>>;
 
+/** `limit` of a mutex. */
+export interface MutexLimit<Options = WaitOptions> {
+  /**
+   * Returns a function that calls `run` by `runExclusive`, and passes its arguments and `this` on to `run`. So the
+   * calls of `run` exclude one another and all else that locks the mutex, in the order in which they ask for it.
+   * `cancelAll` and the signal end the calls that still wait. Neither `limit` nor the returned function blocks the
+   * thread.
+   *
+   *     const deposit = mutex.limit(async (sum: number) => save(sum), { timeout: 1000 });
+   * @param options a time-out and a signal for the wait of each call. They do not end a call that runs.
+   * @throws {RangeError | TypeError} for a bad option, or if `run` is not a function.
+   */
+  limit<This, Arguments extends unknown[], T>(
+    run: (this: This, ...args: Arguments) => T,
+    options?: Options,
+  ): Limited<This, Arguments, T>;
+}
+
+/** `limit` of a semaphore. */
+export interface SemaphoreLimit<Options = WaitOptions> {
+  /**
+   * Returns a function that calls `run` by `runExclusive`, and passes its arguments and `this` on to `run`. So at most
+   * as many calls of `run` are under way at a time as the permits allow, in all tasks, threads or processes that share
+   * the semaphore. Neither `limit` nor the returned function blocks the thread.
+   *
+   *     const get = pool.limit((address: string) => fetch(address));
+   *     const pages = await Promise.all(addresses.map((address) => get(address)));
+   *     const query = pool.limit(ask, 2, { timeout: 1000 }); // each call takes two permits
+   * @param request the number of permits that each call takes, 1 (the default) to `max`; and a time-out and a signal
+   * for the wait of each call. Each may be left out. Time-out and signal do not end a call that runs. `cancelAll` also
+   * ends the calls that still wait.
+   * @throws {RangeError | TypeError} for a bad number or option, or if `run` is not a function.
+   */
+  limit<This, Arguments extends unknown[], T>(
+    run: (this: This, ...args: Arguments) => T,
+    ...request: PermitsRequest<Options>
+  ): Limited<This, Arguments, T>;
+}
+
+/** `limit` of a mutex for each key. */
+export interface KeyedMutexLimit {
+  /**
+   * Returns a function that calls `run` by `runExclusive`, and passes its arguments and `this` on to `run`. The first
+   * argument of each call is the key. Neither `limit` nor the returned function blocks the thread.
+   *
+   *     const save = accounts.limit(async (id: string, balance: number) => {});
+   *     await Promise.all([save('Ann', 1), save('Ann', 2), save('Bob', 3)]); // the two of Ann one after the other
+   * @param options a time-out and a signal for the wait of each call. They do not end a call that runs. `cancelAll`
+   * also ends the calls that still wait.
+   * @throws {RangeError | TypeError} for a bad option, or if `run` is not a function.
+   */
+  limit<This, K extends Key, Arguments extends unknown[], T>(
+    run: (this: This, key: K, ...args: Arguments) => T,
+    options?: WaitOptions,
+  ): Limited<This, [key: K, ...args: Arguments], T>;
+}
+
+/** `limit` of a semaphore for each key. */
+export interface KeyedSemaphoreLimit {
+  /**
+   * Returns a function that calls `run` by `runExclusive`, and passes its arguments and `this` on to `run`. The first
+   * argument of each call is the key. Neither `limit` nor the returned function blocks the thread.
+   *
+   *     const get = hosts.limit(async (host: string, path: string) => fetch(`https://${host}${path}`));
+   * @param request the number of permits that each call takes, 1 (the default) to `permits` of the constructor; and a
+   * time-out and a signal for the wait of each call. Each may be left out. Time-out and signal do not end a call that
+   * runs. `cancelAll` also ends the calls that still wait.
+   * @throws {RangeError | TypeError} for a bad number or option, or if `run` is not a function.
+   */
+  limit<This, K extends Key, Arguments extends unknown[], T>(
+    run: (this: This, key: K, ...args: Arguments) => T,
+    ...request: PermitsRequest
+  ): Limited<This, [key: K, ...args: Arguments], T>;
+}
+
+/** `limit` of a rate limiter. */
+export interface RateLimiterLimit {
+  /**
+   * Returns a function that takes permits by `takeAsync` and then calls `run`, with its arguments and `this`. Neither
+   * `limit` nor the returned function blocks the thread. The calls may overlap: to limit how many are under way at a
+   * time, use a `Semaphore`.
+   *
+   *     const get = requests.limit((address: string) => fetch(address));
+   * @param request the number of permits that each call takes, 1 (the default) to `permits` of the constructor; and a
+   * time-out and a signal for the wait of each call. Each may be left out. Time-out and signal do not end a call that
+   * runs. `cancelAll` also ends the calls that still wait.
+   * @throws {RangeError | TypeError} for a bad number or option, or if `run` is not a function.
+   */
+  limit<This, Arguments extends unknown[], T>(
+    run: (this: This, ...args: Arguments) => T,
+    ...request: PermitsRequest
+  ): Limited<This, Arguments, T>;
+}
+
 /**
+ * @internal
  * Checks the arguments of `limit`, and returns its function.
  * @param enter makes `call` in its turn. It gets the options of the wait, and the arguments of the call.
  */

@@ -39,3 +39,23 @@ export function checkWaitOptions(what: string, options: WaitOptions, names?: rea
 export function isOptions(permits: number | WaitOptions, options: WaitOptions | undefined): permits is WaitOptions {
   return typeof permits === 'object' && permits !== null && options === undefined;
 }
+
+/** How many permits a request is for, and its options. Each may be left out. */
+export type PermitsRequest<Options = WaitOptions> =
+  | [permits?: number | undefined, options?: Options | undefined]
+  | [options: Options];
+
+/** @internal Returns the number of permits and the options of a request, also where the options come first. */
+export function requestOf<Options>([permits = 1, options]: readonly [
+  permits?: number | Options | undefined,
+  options?: Options | undefined,
+]): [permits: number, options: Options | undefined] {
+  return typeof permits === 'object' && permits !== null && options === undefined
+    ? [1, permits]
+    : [permits as number, options];
+}
+
+/** @internal Returns the number of permits of a request whose arguments have been checked. */
+export function permitsOf(permits: number | WaitOptions): number {
+  return typeof permits === 'number' ? permits : 1;
+}

@@ -6,6 +6,13 @@
  */
 
 export type { Key, KeyedStats, KeyStats } from '../common/keys.js';
+export type {
+  KeyedMutexLimit,
+  KeyedSemaphoreLimit,
+  Limited,
+  RateLimiterLimit,
+} from '../common/limiting.js';
+export type { PermitsRequest } from '../common/waits.js';
 export { SelfDeadlockError } from '../runtime/errors.js';
 export { HeldKeys } from './held-keys.js';
 export { KeyedMutex, type KeyedMutexHandle, type KeyedMutexOptions } from './keyed-mutex.js';

@@ -2,7 +2,7 @@
 import type { Arena } from '../arena/arena.js';
 import { KIND_KEYED_MUTEX } from '../border/numbers.js';
 import type { Key } from '../common/keys.js';
-import { limited } from '../common/limiting.js';
+import { type KeyedMutexLimit, type Limited, limited } from '../common/limiting.js';
 import { type HeldLock, LockGuard } from '../objects/held-lock.js';
 import { budget, PARKING, type ParkingOptions, type Properties, USUAL, type WaitOptions } from '../objects/options.js';
 import { type Definition, find, type Handle, make, open } from '../objects/reference.js';
@@ -27,6 +27,8 @@ const DEFINITION: Definition<typeof KIND, [KeyedMutexOptions]> = {
   properties,
 };
 
+export interface KeyedMutex extends KeyedMutexLimit {}
+
 /**
  * A mutex for each key, shared by threads: threads and promises with the same key exclude one another, first come,
  * first served. A key needs no set-up, and leaves nothing behind. The owner of a key is a thread: the thread that holds
@@ -46,7 +48,7 @@ const DEFINITION: Definition<typeof KIND, [KeyedMutexOptions]> = {
  * using both = await accounts.holdAllAsync(['Ann', 'Bob']);
  * ```
  */
-export class KeyedMutex extends Keyed<typeof KIND> {
+export class KeyedMutex extends Keyed<typeof KIND> implements KeyedMutexLimit {
   /**
    * Makes a table without keys.
    * @throws {RangeError | TypeError} for a bad option.
@@ -145,21 +147,10 @@ export class KeyedMutex extends Keyed<typeof KIND> {
     return this[running](key, 1, run, options);
   }
 
-  /**
-   * Returns a function that calls `run` by `runExclusive`, and passes its arguments and `this` on to `run`. The first
-   * argument of each call is the key. Never blocks.
-   *
-   *     const save = accounts.limit(async (id: string, balance: number) => {});
-   *     await Promise.all([save('Ann', 1), save('Ann', 2), save('Bob', 3)]); // the two of Ann one after the other
-   * @param options a time-out and a signal for the wait of each call. They do not end a call that runs. `cancelAll`
-   * also ends the calls that still wait.
-   * @throws {TypeError} if `run` is not a function.
-   * @throws {RangeError | TypeError} for a bad option.
-   */
   limit<This, K extends Key, Arguments extends unknown[], T>(
     run: (this: This, key: K, ...args: Arguments) => T,
     options?: WaitOptions,
-  ): (this: This, key: K, ...args: Arguments) => Promise<Awaited<T>> {
+  ): Limited<This, [key: K, ...args: Arguments], T> {
     return limited(KIND, run, options, (call, wait, [key]) => this[running](key, 1, call, wait));
   }
 }

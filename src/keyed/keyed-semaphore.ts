@@ -2,7 +2,8 @@
 import type { Arena } from '../arena/arena.js';
 import { KIND_KEYED_SEMAPHORE, LIMIT } from '../border/numbers.js';
 import type { Key } from '../common/keys.js';
-import { limited } from '../common/limiting.js';
+import { type KeyedSemaphoreLimit, type Limited, limited } from '../common/limiting.js';
+import { type PermitsRequest, requestOf } from '../common/waits.js';
 import { type HeldPermits, PermitsGuard } from '../objects/held-permits.js';
 import {
   budget,
@@ -37,6 +38,8 @@ const DEFINITION: Definition<typeof KIND, [number, KeyedSemaphoreOptions]> = {
   chosen: 'permits',
 };
 
+export interface KeyedSemaphore extends KeyedSemaphoreLimit {}
+
 /**
  * A semaphore for each key, shared by threads: at most `permits` permits of a key are out at a time, first come, first
  * served. A key needs no set-up, and leaves nothing behind. The thread that holds permits must give them back. When a
@@ -55,7 +58,7 @@ const DEFINITION: Definition<typeof KIND, [number, KeyedSemaphoreOptions]> = {
  * const page = await hosts.runExclusive('example.org', async () => 'at most 4 at a time from one host');
  * ```
  */
-export class KeyedSemaphore extends Keyed<typeof KIND> {
+export class KeyedSemaphore extends Keyed<typeof KIND> implements KeyedSemaphoreLimit {
   readonly #permits: number;
 
   /**
@@ -192,40 +195,11 @@ export class KeyedSemaphore extends Keyed<typeof KIND> {
       : this[running](key, permits, run, options);
   }
 
-  /**
-   * Returns a function that calls `run` by `runExclusive`, and passes its arguments and `this` on to `run`. The first
-   * argument of each call is the key. Never blocks.
-   *
-   *     const get = hosts.limit(async (host: string, path: string) => fetch(`https://${host}${path}`));
-   * @param permits those that each call takes, 1 (the default) to `permits` of the constructor. The options may stand
-   * in its place.
-   * @param options a time-out and a signal for the wait of each call. They do not end a call that runs. `cancelAll`
-   * also ends the calls that still wait.
-   * @throws {TypeError} if `run` is not a function.
-   * @throws {RangeError | TypeError} for a bad number or option.
-   */
   limit<This, K extends Key, Arguments extends unknown[], T>(
     run: (this: This, key: K, ...args: Arguments) => T,
-    permits?: number,
-    options?: WaitOptions,
-  ): (this: This, key: K, ...args: Arguments) => Promise<Awaited<T>>;
-  limit<This, K extends Key, Arguments extends unknown[], T>(
-    run: (this: This, key: K, ...args: Arguments) => T,
-    options: WaitOptions,
-  ): (this: This, key: K, ...args: Arguments) => Promise<Awaited<T>>;
-  limit<This, K extends Key, Arguments extends unknown[], T>(
-    run: (this: This, key: K, ...args: Arguments) => T,
-    permits: number | WaitOptions = 1,
-    options?: WaitOptions,
-  ): (this: This, key: K, ...args: Arguments) => Promise<Awaited<T>> {
-    return isOptions(permits, options) ? this.#limit(run, 1, permits) : this.#limit(run, permits, options);
-  }
-
-  #limit<This, K extends Key, Arguments extends unknown[], T>(
-    run: (this: This, key: K, ...args: Arguments) => T,
-    permits: number,
-    options: WaitOptions | undefined,
-  ): (this: This, key: K, ...args: Arguments) => Promise<Awaited<T>> {
+    ...request: PermitsRequest
+  ): Limited<This, [key: K, ...args: Arguments], T> {
+    const [permits, options] = requestOf(request);
     const get = limited(KIND, run, options, (call, wait, [key]) => this[running](key, permits, call, wait));
     checkInteger(`${KIND}.limit: permits`, permits, 1, this.#permits, ' (its permits)');
     return get;

@@ -20,8 +20,9 @@
 
 import type { Arena } from '../arena/arena.js';
 import { GRANT, KIND_RATE_LIMITER, O_INITIAL, O_MAX, O_SPIN, O_TIMEOUTS, R_WAITS, TICKET } from '../border/numbers.js';
-import { limited } from '../common/limiting.js';
+import { type Limited, limited, type RateLimiterLimit } from '../common/limiting.js';
 import { reasonOf } from '../common/signals.js';
+import { type PermitsRequest, requestOf } from '../common/waits.js';
 import { checkWaitOptions, isOptions, type Properties, type Signal, type WaitOptions } from '../objects/options.js';
 import { type Definition, differing, find, type Handle, make, open } from '../objects/reference.js';
 import { close, disposedError, forget, isOver, named, reference, SharedObject } from '../objects/shared-object.js';
@@ -89,6 +90,8 @@ const TRIES = 10_000;
  */
 const MANY = 1024;
 
+export interface RateLimiter extends RateLimiterLimit {}
+
 /**
  * Gives so many permits in any window of so many milliseconds, never one more, to all threads together, in the order of
  * the calls. Threads block, and promises wait, in one queue. A request for n permits gets them all at once, in its turn.
@@ -105,7 +108,7 @@ const MANY = 1024;
  * const get = requests.limit((address: string) => fetch(address)); // where the thread may not block
  * ```
  */
-export class RateLimiter extends SharedObject<typeof KIND> {
+export class RateLimiter extends SharedObject<typeof KIND> implements RateLimiterLimit {
   readonly #core = this[reference].membership.core;
   readonly #words = new Int32Array(this[reference].membership.memory.buffer);
   readonly #at = this[reference].address;
@@ -409,40 +412,11 @@ export class RateLimiter extends SharedObject<typeof KIND> {
     if (!this[isOver]) Atomics.add(this.#words, (this.#at + O_TIMEOUTS) >> 2, 1);
   }
 
-  /**
-   * Returns a function that takes permits by `takeAsync` and then calls `run`, with its arguments and `this`. Never
-   * blocks. The calls may overlap: to limit how many are under way at a time, use a `Semaphore`.
-   *
-   *     const get = requests.limit((address: string) => fetch(address));
-   * @param permits those that each call takes, 1 (the default) to `permits` of the constructor. The options may stand
-   * in its place.
-   * @param options a time-out and a signal for the wait of each call. They do not end a call that runs. `cancelAll`
-   * also ends the calls that still wait.
-   * @throws {TypeError} if `run` is not a function.
-   * @throws {RangeError | TypeError} for a bad number or option.
-   */
   limit<This, Arguments extends unknown[], T>(
     run: (this: This, ...args: Arguments) => T,
-    permits?: number,
-    options?: WaitOptions,
-  ): (this: This, ...args: Arguments) => Promise<Awaited<T>>;
-  limit<This, Arguments extends unknown[], T>(
-    run: (this: This, ...args: Arguments) => T,
-    options: WaitOptions,
-  ): (this: This, ...args: Arguments) => Promise<Awaited<T>>;
-  limit<This, Arguments extends unknown[], T>(
-    run: (this: This, ...args: Arguments) => T,
-    permits: number | WaitOptions = 1,
-    options?: WaitOptions,
-  ): (this: This, ...args: Arguments) => Promise<Awaited<T>> {
-    return isOptions(permits, options) ? this.#limit(run, 1, permits) : this.#limit(run, permits, options);
-  }
-
-  #limit<This, Arguments extends unknown[], T>(
-    run: (this: This, ...args: Arguments) => T,
-    permits: number,
-    options: WaitOptions | undefined,
-  ): (this: This, ...args: Arguments) => Promise<Awaited<T>> {
+    ...request: PermitsRequest
+  ): Limited<This, Arguments, T> {
+    const [permits, options] = requestOf(request);
     const get = limited(KIND, run, options, async (call, wait) => {
       await this.#begin(permits, wait);
       return await call();

@@ -17,7 +17,7 @@ import {
   KIND_MUTEX,
   REFUSED,
 } from '../border/numbers.js';
-import { limited } from '../common/limiting.js';
+import { type Limited, limited, type MutexLimit } from '../common/limiting.js';
 import { waitingAt } from '../look/elements.js';
 import { type HeldLock, LockGuard } from '../objects/held-lock.js';
 import { giveBack, NO_LOCK, told } from '../objects/held-permits.js';
@@ -67,6 +67,8 @@ const DEFINITION: Definition<typeof KIND, [MutexOptions]> = {
 };
 const nothing = (): void => {};
 
+export interface Mutex extends MutexLimit {}
+
 /**
  * A lock shared by threads. One thread at a time is the owner.
  *
@@ -91,7 +93,7 @@ const nothing = (): void => {};
  * await mutex.runExclusive(async () => {}); // where the thread may not block
  * ```
  */
-export class Mutex extends SharedObject<typeof KIND> {
+export class Mutex extends SharedObject<typeof KIND> implements MutexLimit {
   readonly #core = this[reference].membership.core;
   readonly #memory = this[reference].membership.memory;
   readonly #shared = this[reference].shared;
@@ -516,19 +518,10 @@ export class Mutex extends SharedObject<typeof KIND> {
     return runHolding(KIND, this.#shared, () => this.#holdAsync(options), run);
   }
 
-  /**
-   * Returns a function that calls `run` by `runExclusive`, and passes its arguments and `this` on to `run`. So the
-   * calls of `run` exclude one another and all else that locks the mutex, in the order of the calls. `cancelAll` and
-   * the signal end the calls that still wait. Never blocks the thread.
-   *
-   *     const deposit = mutex.limit(async (sum: number) => save(sum), { timeout: 1000 });
-   * @param options a time-out and a signal for the wait of each call. They do not end a call that runs.
-   * @throws {RangeError | TypeError} for a bad option, or if `run` is not a function.
-   */
   limit<This, Arguments extends unknown[], T>(
     run: (this: This, ...args: Arguments) => T,
     options?: WaitOptions,
-  ): (this: This, ...args: Arguments) => Promise<Awaited<T>> {
+  ): Limited<This, Arguments, T> {
     return limited(KIND, run, options, (call, wait) => this.#run(call, wait));
   }
 

@@ -9,7 +9,6 @@ import {
   type TIMED_OUT,
 } from '../border/numbers.js';
 import { waitingAt } from '../look/elements.js';
-import type { WaitOptions } from '../objects/options.js';
 import { back, isOver, reference, type SharedObject } from '../objects/shared-object.js';
 import { notAdmitted } from '../runtime/cancellation.js';
 import { checkInteger, described, noRoom } from '../runtime/errors.js';
@@ -24,11 +23,6 @@ type Told = SharedObject<typeof KIND> & { readonly [available]: number };
 /** Throws a RangeError or TypeError unless so many permits may be asked for. */
 export function checkPermits(method: string, permits: number, max: number): void {
   checkInteger(`Semaphore.${method}: permits`, permits, 1, max, ' (its max)');
-}
-
-/** Returns the number of permits that a request asks for, once its arguments have been checked. */
-export function permitsOf(permits: number | WaitOptions): number {
-  return typeof permits === 'number' ? permits : 1;
 }
 
 /**

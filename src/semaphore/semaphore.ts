@@ -17,7 +17,8 @@ import {
   REFUSED,
   TIMED_OUT,
 } from '../border/numbers.js';
-import { limited } from '../common/limiting.js';
+import { type Limited, limited, type SemaphoreLimit } from '../common/limiting.js';
+import { type PermitsRequest, permitsOf, requestOf } from '../common/waits.js';
 import { waitingAt } from '../look/elements.js';
 import { giveBack, type HeldPermits, NO_PERMITS, PermitsGuard, told } from '../objects/held-permits.js';
 import { checkWaitOptions, isOptions, type WaitOptions } from '../objects/options.js';
@@ -44,7 +45,7 @@ import { countdown, forEver, type Parked, parkUntilDue } from '../runtime/parkin
 import { DONE, granting, newPromise, type Promises, resolveOfNew, type Watched } from '../runtime/promises.js';
 import { checkWaitAsync, isNative } from '../runtime/wait-async.js';
 import { acquireOf, releaseOf, type Waited } from './calls.js';
-import { available, checkPermits, KIND, notServed, permitsOf, refused, usualAfter, wanted } from './errors.js';
+import { available, checkPermits, KIND, notServed, refused, usualAfter, wanted } from './errors.js';
 import { properties, type SemaphoreOptions } from './options.js';
 
 const DEFINITION: Definition<typeof KIND, [number, SemaphoreOptions]> = {
@@ -62,6 +63,8 @@ export type { SemaphoreOptions };
 
 /** A plain, structured-cloneable value to send to another thread, for `Semaphore.from` there. */
 export type SemaphoreHandle = Handle<'Semaphore'>;
+
+export interface Semaphore extends SemaphoreLimit {}
 
 /**
  * A counting semaphore shared by threads, first come, first served.
@@ -87,7 +90,7 @@ export type SemaphoreHandle = Handle<'Semaphore'>;
  * await pool.runExclusive(async () => {}); // where the thread may not block
  * ```
  */
-export class Semaphore extends SharedObject<typeof KIND> {
+export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreLimit {
   readonly #core = this[reference].membership.core;
   readonly #memory = this[reference].membership.memory;
   readonly #pollTime = this[reference].membership.pollTime;
@@ -549,41 +552,13 @@ export class Semaphore extends SharedObject<typeof KIND> {
     return runHolding(KIND, this.#shared, () => this.#holdAsync(permits, options), run);
   }
 
-  /**
-   * Returns a function that calls `run` by `runExclusive`, and passes its arguments and `this` on to `run`. So in all
-   * threads together, at most as many calls of `run` are under way at a time as the permits allow. `limit` and the
-   * returned function never block the thread.
-   * @param permits those that each call takes, 1 (the default) to `max`. The options may stand in its
-   * place.
-   * @param options a time-out and a signal for the wait of each call. They do not end a call that runs. `cancelAll`
-   * also ends the calls that still wait.
-   * @throws {RangeError | TypeError} for a bad number or option, or if `run` is not a function.
-   * @example const get = pool.limit((address: string) => fetch(address));
-   */
   limit<This, Arguments extends unknown[], T>(
     run: (this: This, ...args: Arguments) => T,
-    permits?: number,
-    options?: WaitOptions,
-  ): (this: This, ...args: Arguments) => Promise<Awaited<T>>;
-  limit<This, Arguments extends unknown[], T>(
-    run: (this: This, ...args: Arguments) => T,
-    options: WaitOptions,
-  ): (this: This, ...args: Arguments) => Promise<Awaited<T>>;
-  limit<This, Arguments extends unknown[], T>(
-    run: (this: This, ...args: Arguments) => T,
-    permits: number | WaitOptions = 1,
-    options?: WaitOptions,
-  ): (this: This, ...args: Arguments) => Promise<Awaited<T>> {
-    return isOptions(permits, options) ? this.#limit(run, 1, permits) : this.#limit(run, permits, options);
-  }
-
-  #limit<This, Arguments extends unknown[], T>(
-    run: (this: This, ...args: Arguments) => T,
-    permits: number | WaitOptions,
-    options: WaitOptions | undefined,
-  ): (this: This, ...args: Arguments) => Promise<Awaited<T>> {
+    ...request: PermitsRequest
+  ): Limited<This, Arguments, T> {
+    const [permits, options] = requestOf(request);
     const get = limited(KIND, run, options, (call, wait) => this.#run(call, permits, wait));
-    checkPermits('limit', permits as number, this.#max);
+    checkPermits('limit', permits, this.#max);
     return get;
   }
 

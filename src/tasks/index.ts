@@ -7,8 +7,16 @@
 
 export { BrokenBarrierError, CancelledError, ClosedError, DisposedError, TimeoutError } from '../common/errors.js';
 export type { Key, KeyedStats, KeyStats } from '../common/keys.js';
+export type {
+  KeyedMutexLimit,
+  KeyedSemaphoreLimit,
+  Limited,
+  MutexLimit,
+  RateLimiterLimit,
+  SemaphoreLimit,
+} from '../common/limiting.js';
 export type { Signal } from '../common/signals.js';
-export type { WaitOptions } from '../common/waits.js';
+export type { PermitsRequest, WaitOptions } from '../common/waits.js';
 export { Barrier, type BarrierOptions, type BarrierState } from './barrier.js';
 export { Channel, type ChannelOptions, type ChannelStats, type Received } from './channel.js';
 export { Condition, type ConditionStats } from './condition.js';

@@ -1,10 +1,12 @@
 /** KeyedMutex is a mutex for each key: a table of keyed.ts with one permit a key. */
 import { checkRun, type Key } from '../common/keys.js';
-import { limited } from '../common/limiting.js';
+import { type KeyedMutexLimit, type Limited, limited } from '../common/limiting.js';
 import type { WaitOptions } from '../common/waits.js';
 import { giveBack, type HeldLock, LockGuard } from './guards.js';
 import { entryOf, Keyed } from './keyed.js';
 import { begin, refuseOptions } from './task-object.js';
+
+export interface KeyedMutex extends KeyedMutexLimit {}
 
 /**
  * A mutex for each key, for the tasks of one thread: tasks with the same key exclude one another, first come, first
@@ -24,7 +26,7 @@ import { begin, refuseOptions } from './task-object.js';
  * using both = await accounts.holdAllAsync(['Ann', 'Bob']);
  * ```
  */
-export class KeyedMutex extends Keyed {
+export class KeyedMutex extends Keyed implements KeyedMutexLimit {
   /**
    * Makes a table without keys.
    * @throws {TypeError} for an argument: tasks need neither a name nor options.
@@ -84,21 +86,10 @@ export class KeyedMutex extends Keyed {
     }
   }
 
-  /**
-   * Returns a function that calls `run` by `runExclusive`, and passes its arguments and `this` on to `run`. The first
-   * argument of each call is the key. Never blocks.
-   *
-   *     const save = accounts.limit(async (id: string, balance: number) => {});
-   *     await Promise.all([save('Ann', 1), save('Ann', 2), save('Bob', 3)]); // the two of Ann one after the other
-   * @param options a time-out and a signal for the wait of each call. They do not end a call that runs. `cancelAll`
-   * also ends the calls that still wait.
-   * @throws {TypeError} if `run` is not a function.
-   * @throws {RangeError | TypeError} for a bad option.
-   */
   limit<This, K extends Key, Arguments extends unknown[], T>(
     run: (this: This, key: K, ...args: Arguments) => T,
     options?: WaitOptions,
-  ): (this: This, key: K, ...args: Arguments) => Promise<Awaited<T>> {
+  ): Limited<This, [key: K, ...args: Arguments], T> {
     return limited('KeyedMutex', run, options, (call, wait, [key]) => this.#run(key, call, wait));
   }
 }

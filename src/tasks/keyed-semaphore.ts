@@ -1,14 +1,15 @@
 /** KeyedSemaphore is a semaphore for each key: a table of keyed.ts with n permits a key. */
 import { checkInteger } from '../common/errors.js';
 import { checkRun, type Key } from '../common/keys.js';
-import { limited } from '../common/limiting.js';
-import type { WaitOptions } from '../common/waits.js';
+import { type KeyedSemaphoreLimit, type Limited, limited } from '../common/limiting.js';
+import { type PermitsRequest, requestOf, type WaitOptions } from '../common/waits.js';
 import { giveBack, type HeldPermits, PermitsGuard } from './guards.js';
 import { entryOf, Keyed } from './keyed.js';
-import { requestOf } from './requests.js';
 import { begin } from './task-object.js';
 
 const KIND = 'KeyedSemaphore';
+
+export interface KeyedSemaphore extends KeyedSemaphoreLimit {}
 
 /**
  * A semaphore for each key, for the tasks of one thread: at most `permits` permits of a key are out at a time, first
@@ -26,7 +27,7 @@ const KIND = 'KeyedSemaphore';
  * using held = await hosts.holdAsync('example.org', 2, { timeout: 50 });
  * ```
  */
-export class KeyedSemaphore extends Keyed {
+export class KeyedSemaphore extends Keyed implements KeyedSemaphoreLimit {
   readonly #permits: number;
 
   /**
@@ -56,7 +57,7 @@ export class KeyedSemaphore extends Keyed {
   holdAsync(key: Key, permits?: number, options?: WaitOptions): Promise<HeldPermits>;
   holdAsync(key: Key, options: WaitOptions): Promise<HeldPermits>;
   async holdAsync(key: Key, permits: number | WaitOptions = 1, options?: WaitOptions): Promise<HeldPermits> {
-    const [wanted, more] = requestOf(permits, options);
+    const [wanted, more] = requestOf([permits, options]);
     const limits = this[begin]('holdAsync', more);
     const entry = this[entryOf]('holdAsync', key, wanted);
     await entry.acquire(wanted, limits);
@@ -100,7 +101,7 @@ export class KeyedSemaphore extends Keyed {
     options: WaitOptions | undefined,
   ): Promise<T> {
     checkRun('KeyedSemaphore', key, run);
-    const [wanted, more] = requestOf(permits, options);
+    const [wanted, more] = requestOf([permits, options]);
     const limits = this[begin]('runExclusive', more);
     const entry = this[entryOf]('runExclusive', key, wanted);
     await entry.acquire(wanted, limits);
@@ -111,35 +112,13 @@ export class KeyedSemaphore extends Keyed {
     }
   }
 
-  /**
-   * Returns a function that calls `run` by `runExclusive`, and passes its arguments and `this` on to `run`. The first
-   * argument of each call is the key. Never blocks.
-   *
-   *     const get = hosts.limit(async (host: string, path: string) => fetch(`https://${host}${path}`));
-   * @param permits those that each call takes, 1 (the default) to `permits` of the constructor. The options may stand
-   * in its place.
-   * @param options a time-out and a signal for the wait of each call. They do not end a call that runs. `cancelAll`
-   * also ends the calls that still wait.
-   * @throws {TypeError} if `run` is not a function.
-   * @throws {RangeError | TypeError} for a bad number or option.
-   */
   limit<This, K extends Key, Arguments extends unknown[], T>(
     run: (this: This, key: K, ...args: Arguments) => T,
-    permits?: number,
-    options?: WaitOptions,
-  ): (this: This, key: K, ...args: Arguments) => Promise<Awaited<T>>;
-  limit<This, K extends Key, Arguments extends unknown[], T>(
-    run: (this: This, key: K, ...args: Arguments) => T,
-    options: WaitOptions,
-  ): (this: This, key: K, ...args: Arguments) => Promise<Awaited<T>>;
-  limit<This, K extends Key, Arguments extends unknown[], T>(
-    run: (this: This, key: K, ...args: Arguments) => T,
-    permits: number | WaitOptions = 1,
-    options?: WaitOptions,
-  ): (this: This, key: K, ...args: Arguments) => Promise<Awaited<T>> {
-    const [wanted, more] = requestOf(permits, options);
-    const get = limited(KIND, run, more, (call, wait, [key]) => this.#run(key, call, wanted, wait));
-    checkInteger(`${KIND}.limit: permits`, wanted, 1, this.#permits, ' (its permits)');
+    ...request: PermitsRequest
+  ): Limited<This, [key: K, ...args: Arguments], T> {
+    const [permits, options] = requestOf(request);
+    const get = limited(KIND, run, options, (call, wait, [key]) => this.#run(key, call, permits, wait));
+    checkInteger(`${KIND}.limit: permits`, permits, 1, this.#permits, ' (its permits)');
     return get;
   }
 }

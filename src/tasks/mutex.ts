@@ -1,6 +1,6 @@
 /** Mutex, for the tasks of one thread: one permit of permits.ts. */
 import { checkInteger, checkOptions, checkType } from '../common/errors.js';
-import { limited } from '../common/limiting.js';
+import { type Limited, limited, type MutexLimit } from '../common/limiting.js';
 import type { WaitOptions } from '../common/waits.js';
 import { giveBack, type HeldLock, LockGuard } from './guards.js';
 import { Permits } from './permits.js';
@@ -32,6 +32,8 @@ export const isLocked = Symbol();
 
 const KIND = 'Mutex';
 
+export interface Mutex extends MutexLimit {}
+
 /**
  * A lock for the tasks of one thread, first come, first served. One task at a time is the owner.
  *
@@ -53,7 +55,7 @@ const KIND = 'Mutex';
  * await mutex.runExclusive(async () => {});
  * ```
  */
-export class Mutex extends QueueObject {
+export class Mutex extends QueueObject implements MutexLimit {
   readonly #bypass: number;
   /** @internal */
   protected readonly [queue]: Permits = new Permits(1, () => `the Mutex (${this[queue].count} waiting)`);
@@ -176,19 +178,10 @@ export class Mutex extends QueueObject {
     }
   }
 
-  /**
-   * Returns a function that calls `run` by `runExclusive`, and passes its arguments and `this` on to `run`. So the
-   * calls of `run` exclude one another and all else that locks the mutex, in the order of the calls. `cancelAll` and
-   * the signal end the calls that still wait. Never blocks.
-   *
-   *     const deposit = mutex.limit(async (sum: number) => save(sum), { timeout: 1000 });
-   * @param options a time-out and a signal for the wait of each call. They do not end a call that runs.
-   * @throws {RangeError | TypeError} for a bad option, or if `run` is not a function.
-   */
   limit<This, Arguments extends unknown[], T>(
     run: (this: This, ...args: Arguments) => T,
     options?: WaitOptions,
-  ): (this: This, ...args: Arguments) => Promise<Awaited<T>> {
+  ): Limited<This, Arguments, T> {
     return limited(KIND, run, options, (call, wait) => this.#run(call, wait));
   }
 

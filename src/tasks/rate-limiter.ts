@@ -14,11 +14,10 @@
  * with the time of the last of them. So none of them leaves the log too early.
  */
 import { checkInteger, checkOptions } from '../common/errors.js';
-import { limited } from '../common/limiting.js';
-import type { WaitOptions } from '../common/waits.js';
+import { type Limited, limited, type RateLimiterLimit } from '../common/limiting.js';
+import { type PermitsRequest, requestOf, type WaitOptions } from '../common/waits.js';
 import { clearTimeout, now, setTimeout } from './clock.js';
 import { Queue } from './queue.js';
-import { requestOf } from './requests.js';
 import { type QueueStats, statsOf } from './stats.js';
 import { begin, checkOpen, close, DONE, QueueObject, queue, state } from './task-object.js';
 
@@ -57,6 +56,8 @@ const LIMIT = 2 ** 31 - 1;
 /** Permits that are due within so many milliseconds may go together, because no timer is finer. */
 const TICK = 5;
 
+export interface RateLimiter extends RateLimiterLimit {}
+
 /**
  * Gives so many permits in any window of so many milliseconds, never one more, in the order of the calls. A request for
  * n permits gets them all at once, in its turn.
@@ -72,7 +73,7 @@ const TICK = 5;
  * const get = requests.limit((address: string) => fetch(address));
  * ```
  */
-export class RateLimiter extends QueueObject {
+export class RateLimiter extends QueueObject implements RateLimiterLimit {
   readonly #permits: number;
   readonly #per: number;
   readonly #burst: number;
@@ -136,7 +137,7 @@ export class RateLimiter extends QueueObject {
 
   #takeAsync(permits: number | WaitOptions, options: WaitOptions | undefined): Promise<void> {
     try {
-      const [wanted, more] = requestOf(permits, options);
+      const [wanted, more] = requestOf([permits, options]);
       this.#check('takeAsync', wanted);
       const limits = this[begin]('takeAsync', more);
       if (this.#try(wanted)) return DONE;
@@ -225,38 +226,16 @@ export class RateLimiter extends QueueObject {
     }
   }
 
-  /**
-   * Returns a function that takes permits by `takeAsync` and then calls `run`, with its arguments and `this`. Never
-   * blocks. The calls may overlap: to limit how many are under way at a time, use a `Semaphore`.
-   *
-   *     const get = requests.limit((address: string) => fetch(address));
-   * @param permits those that each call takes, 1 (the default) to `permits` of the constructor. The options may stand
-   * in its place.
-   * @param options a time-out and a signal for the wait of each call. They do not end a call that runs. `cancelAll`
-   * also ends the calls that still wait.
-   * @throws {TypeError} if `run` is not a function.
-   * @throws {RangeError | TypeError} for a bad number or option.
-   */
   limit<This, Arguments extends unknown[], T>(
     run: (this: This, ...args: Arguments) => T,
-    permits?: number,
-    options?: WaitOptions,
-  ): (this: This, ...args: Arguments) => Promise<Awaited<T>>;
-  limit<This, Arguments extends unknown[], T>(
-    run: (this: This, ...args: Arguments) => T,
-    options: WaitOptions,
-  ): (this: This, ...args: Arguments) => Promise<Awaited<T>>;
-  limit<This, Arguments extends unknown[], T>(
-    run: (this: This, ...args: Arguments) => T,
-    permits: number | WaitOptions = 1,
-    options?: WaitOptions,
-  ): (this: This, ...args: Arguments) => Promise<Awaited<T>> {
-    const [wanted, more] = requestOf(permits, options);
-    const get = limited(KIND, run, more, async (call, wait) => {
-      await this.#takeAsync(wanted, wait);
+    ...request: PermitsRequest
+  ): Limited<This, Arguments, T> {
+    const [permits, options] = requestOf(request);
+    const get = limited(KIND, run, options, async (call, wait) => {
+      await this.#takeAsync(permits, wait);
       return await call();
     });
-    this.#check('limit', wanted);
+    this.#check('limit', permits);
     return get;
   }
 

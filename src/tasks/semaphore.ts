@@ -1,10 +1,9 @@
 /** Semaphore, for the tasks of one thread: permits.ts with its options, its guards and what it tells. */
 import { checkInteger, checkOptions, checkType } from '../common/errors.js';
-import { limited } from '../common/limiting.js';
-import type { WaitOptions } from '../common/waits.js';
+import { type Limited, limited, type SemaphoreLimit } from '../common/limiting.js';
+import { type PermitsRequest, permitsOf, requestOf, type WaitOptions } from '../common/waits.js';
 import { giveBack, type HeldPermits, PermitsGuard } from './guards.js';
 import { Permits } from './permits.js';
-import { permitsOf, requestOf } from './requests.js';
 import { type QueueStats, statsOf } from './stats.js';
 import { begin, checkOpen, isOver, QueueObject, queue, state } from './task-object.js';
 
@@ -37,6 +36,8 @@ export interface SemaphoreStats extends QueueStats {
 const KIND = 'Semaphore';
 const LIMIT = 2 ** 31 - 1;
 
+export interface Semaphore extends SemaphoreLimit {}
+
 /**
  * A counting semaphore for the tasks of one thread, first come, first served.
  *
@@ -59,7 +60,7 @@ const LIMIT = 2 ** 31 - 1;
  * await pool.runExclusive(async () => {});
  * ```
  */
-export class Semaphore extends QueueObject {
+export class Semaphore extends QueueObject implements SemaphoreLimit {
   readonly #max: number;
   readonly #permits: number;
   #added = 0;
@@ -120,7 +121,7 @@ export class Semaphore extends QueueObject {
     // The common call is fast.
     if (permits === 1 && options === undefined && !this[isOver]) return this[queue].acquire(1);
     try {
-      const [wanted, more] = requestOf(permits, options);
+      const [wanted, more] = requestOf([permits, options]);
       this.#check(method, wanted);
       return this[queue].acquire(wanted, this[begin](method, more));
     } catch (error) {
@@ -282,36 +283,13 @@ export class Semaphore extends QueueObject {
     }
   }
 
-  /**
-   * Returns a function that calls `run` by `runExclusive`, and passes its arguments and `this` on to `run`. So at most
-   * as many calls of `run` are under way at a time as the permits allow. Never blocks.
-   *
-   *     const get = semaphore.limit((address: string) => fetch(address));
-   *     const pages = await Promise.all(addresses.map((address) => get(address)));
-   * @param permits those that each call takes, 1 (the default) to `max`. The options may stand in its
-   * place.
-   * @param options a time-out and a signal for the wait of each call. They do not end a call that runs. `cancelAll`
-   * also ends the calls that still wait.
-   * @throws {TypeError} if `run` is not a function.
-   * @throws {RangeError | TypeError} for a bad number or option.
-   */
   limit<This, Arguments extends unknown[], T>(
     run: (this: This, ...args: Arguments) => T,
-    permits?: number,
-    options?: WaitOptions,
-  ): (this: This, ...args: Arguments) => Promise<Awaited<T>>;
-  limit<This, Arguments extends unknown[], T>(
-    run: (this: This, ...args: Arguments) => T,
-    options: WaitOptions,
-  ): (this: This, ...args: Arguments) => Promise<Awaited<T>>;
-  limit<This, Arguments extends unknown[], T>(
-    run: (this: This, ...args: Arguments) => T,
-    permits: number | WaitOptions = 1,
-    options?: WaitOptions,
-  ): (this: This, ...args: Arguments) => Promise<Awaited<T>> {
-    const [wanted, more] = requestOf(permits, options);
-    const get = limited(KIND, run, more, (call, wait) => this.#run(call, wanted, wait));
-    this.#check('limit', wanted);
+    ...request: PermitsRequest
+  ): Limited<This, Arguments, T> {
+    const [permits, options] = requestOf(request);
+    const get = limited(KIND, run, options, (call, wait) => this.#run(call, permits, wait));
+    this.#check('limit', permits);
     return get;
   }
 

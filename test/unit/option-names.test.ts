@@ -48,8 +48,10 @@ function callsIn(all: Exports, declarations: string): Call[] {
   const calls: Call[] = [];
   let owner = '';
   for (const line of declarations.split('\n')) {
-    owner = /^export declare (?:abstract )?(?:class|function) (\w+)/.exec(line)?.[1] ?? owner;
-    const [, text] = /\((.*)\boptions\??: [\w<>"', ]*(?:Options|Pick<)/.exec(line) ?? [];
+    // An interface is called by its own name, so the methods of interfaces are those of no class.
+    owner = /^export (?:declare (?:abstract )?(?:class|function)|interface) (\w+)/.exec(line)?.[1] ?? owner;
+    const [, text] =
+      /\((.*)(?:\boptions\??: [\w<>"', ]*(?:Options|Pick<)|\.\.\.request: PermitsRequest)/.exec(line) ?? [];
     if (text === undefined) continue;
     // A parameter may be a function, which has parameters of its own.
     const before = [...text.replace(/\([^()]*\)/g, '').matchAll(/(\w+)\??:/g)].map(([, name]) => name as string);
