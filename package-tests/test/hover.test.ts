@@ -154,7 +154,7 @@ describe('taketurns-processes', () => {
 
   it('shows the same of its methods', () => {
     const root = join(project.folder, 'node_modules/taketurns-processes');
-    const entry = join(root, 'dist/types/index.d.ts');
+    const entry = join(root, 'dist/types/processes/src/index.d.ts');
     const editor = new Editor(root, [entry]);
     const shown = editor.methods(entry);
     expect(shown.length).toBeGreaterThan(40);
