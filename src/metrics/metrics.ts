@@ -4,8 +4,8 @@ import { View } from '../look/view.js';
 import { report } from '../report/ask.js';
 import { measureWaits } from '../report/measure.js';
 import { nameOfKind } from '../report/refs.js';
-import type { ObjectReport } from '../report/report.js';
-import { allSeries, BOUNDS } from '../report/series.js';
+import type { ArenaReport, ObjectReport, ThreadReport } from '../report/report.js';
+import { allSeries, BOUNDS, type Series } from '../report/series.js';
 import { measureAll } from '../report/settings.js';
 import { measureHere, membershipIn } from '../report/this-thread.js';
 
@@ -101,51 +101,36 @@ export function startMetrics(arena: Arena = Arena.default): void {
  */
 export function metrics(arena: Arena = Arena.default): Metric[] {
   const { memory } = membershipIn('metrics', arena);
-  const view = new View(memory);
-  const series = allSeries(view);
+  const series = allSeries(new View(memory));
   const { objects, threads, deadlocks, used } = report(arena, { most: 1 });
-  const named = (kind: string, name: string | undefined) => ({
-    'taketurns.object.kind': kind,
-    ...(name === undefined ? {} : { 'taketurns.object.name': name }),
-  });
+  return [
+    ...ofWaits(series),
+    ...ofObjects(byName(objects)),
+    ofThreads(threads),
+    {
+      name: 'taketurns.deadlock.count',
+      description: 'Deadlocks that are certain.',
+      unit: '{deadlock}',
+      type: 'gauge',
+      points: [{ attributes: {}, value: deadlocks.length }],
+    },
+    ...ofArena(used),
+  ];
+}
 
+type Attributes = MetricPoint['attributes'];
+
+/** The attributes of all objects of a kind that have a name, or none. */
+function named(kind: string, name: string | undefined): Attributes {
+  return { 'taketurns.object.kind': kind, ...(name === undefined ? {} : { 'taketurns.object.name': name }) };
+}
+
+/** What threads have counted. */
+function ofWaits(series: readonly Series[]): Metric[] {
   const all = series.map((one) => ({
     ...one,
     attributes: one.kind === undefined ? { 'otel.metric.overflow': true } : named(nameOfKind(one.kind), one.name),
   }));
-  const groups = new Map<string, ObjectReport[]>();
-  for (const object of objects) {
-    const { kind, name } = object;
-    const key = JSON.stringify([kind, name]);
-    const its = groups.get(key);
-    if (its) its.push(object);
-    else groups.set(key, [object]);
-  }
-  const byName = [...groups.values()].map((group) => {
-    const [{ kind, name }] = group as [ObjectReport];
-    return { group, attributes: named(kind, name) };
-  });
-  /** A value for each kind and name. */
-  const of = (value: (group: readonly ObjectReport[]) => number): MetricPoint[] =>
-    byName.map(({ group, attributes }) => ({ attributes, value: value(group) }));
-  const permits = (state: string, of: (object: ObjectReport) => number | undefined): MetricPoint[] =>
-    byName
-      // The keys of a table that have an object at the moment say nothing of all its keys.
-      .map(({ group, attributes }) => ({
-        attributes,
-        group: group.filter(({ available, key, part }) => available !== undefined && key === undefined && !part),
-      }))
-      .filter(({ group }) => group.length > 0)
-      .map(({ group, attributes }) => ({
-        attributes: { ...attributes, 'taketurns.permit.state': state },
-        value: group.reduce((sum, object) => sum + (of(object) ?? 0), 0),
-      }));
-  const resources = (which: 'used' | 'capacity'): MetricPoint[] =>
-    (['threads', 'objects', 'elements'] as const).map((resource) => ({
-      attributes: { 'taketurns.arena.resource': resource },
-      value: used[resource][which],
-    }));
-
   return [
     {
       name: 'taketurns.wait.duration',
@@ -164,6 +149,34 @@ export function metrics(arena: Arena = Arena.default): Metric[] {
       type: 'counter',
       points: all.map(({ attributes, failures }) => ({ attributes, value: failures })),
     },
+  ];
+}
+
+/** The objects of one kind and name. */
+interface Group {
+  readonly attributes: Attributes;
+  readonly group: readonly ObjectReport[];
+}
+
+function byName(objects: readonly ObjectReport[]): Group[] {
+  const groups = new Map<string, ObjectReport[]>();
+  for (const object of objects) {
+    const key = JSON.stringify([object.kind, object.name]);
+    const its = groups.get(key);
+    if (its) its.push(object);
+    else groups.set(key, [object]);
+  }
+  return [...groups.values()].map((group) => {
+    const [{ kind, name }] = group as [ObjectReport];
+    return { group, attributes: named(kind, name) };
+  });
+}
+
+/** What the report says of the objects: a value for each kind and name. */
+function ofObjects(groups: readonly Group[]): Metric[] {
+  const of = (value: (group: readonly ObjectReport[]) => number): MetricPoint[] =>
+    groups.map(({ group, attributes }) => ({ attributes, value: value(group) }));
+  return [
     {
       name: 'taketurns.wait.pending',
       description: 'Requests that wait now.',
@@ -183,25 +196,51 @@ export function metrics(arena: Arena = Arena.default): Metric[] {
       description: 'Permits of semaphores.',
       unit: '{permit}',
       type: 'updowncounter',
-      points: [...permits('used', ({ out }) => out), ...permits('idle', ({ available }) => available)],
+      points: [...permits(groups, 'used', ({ out }) => out), ...permits(groups, 'idle', ({ available }) => available)],
     },
-    {
-      name: 'taketurns.thread.count',
-      description: 'Threads that are attached to the arena.',
-      unit: '{thread}',
-      type: 'updowncounter',
-      points: ['awake', 'asleep', 'dead'].map((state) => ({
-        attributes: { 'taketurns.thread.state': state },
-        value: threads.filter((thread) => thread.state === state).length,
-      })),
-    },
-    {
-      name: 'taketurns.deadlock.count',
-      description: 'Deadlocks that are certain.',
-      unit: '{deadlock}',
-      type: 'gauge',
-      points: [{ attributes: {}, value: deadlocks.length }],
-    },
+  ];
+}
+
+function permits(
+  groups: readonly Group[],
+  state: string,
+  of: (object: ObjectReport) => number | undefined,
+): MetricPoint[] {
+  return (
+    groups
+      // The keys of a table that have an object at the moment say nothing of all its keys.
+      .map(({ group, attributes }) => ({
+        attributes,
+        group: group.filter(({ available, key, part }) => available !== undefined && key === undefined && !part),
+      }))
+      .filter(({ group }) => group.length > 0)
+      .map(({ group, attributes }) => ({
+        attributes: { ...attributes, 'taketurns.permit.state': state },
+        value: group.reduce((sum, object) => sum + (of(object) ?? 0), 0),
+      }))
+  );
+}
+
+function ofThreads(threads: readonly ThreadReport[]): Metric {
+  return {
+    name: 'taketurns.thread.count',
+    description: 'Threads that are attached to the arena.',
+    unit: '{thread}',
+    type: 'updowncounter',
+    points: ['awake', 'asleep', 'dead'].map((state) => ({
+      attributes: { 'taketurns.thread.state': state },
+      value: threads.filter((thread) => thread.state === state).length,
+    })),
+  };
+}
+
+function ofArena(used: ArenaReport['used']): Metric[] {
+  const resources = (which: 'used' | 'capacity'): MetricPoint[] =>
+    (['threads', 'objects', 'elements'] as const).map((resource) => ({
+      attributes: { 'taketurns.arena.resource': resource },
+      value: used[resource][which],
+    }));
+  return [
     {
       name: 'taketurns.arena.usage',
       description: 'How much of the arena is in use.',
