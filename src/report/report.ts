@@ -21,7 +21,7 @@ import {
   PHASE_COUNT,
 } from '../border/numbers.js';
 import { emptyQueue, type Queue } from '../look/elements.js';
-import { attachmentsOf, type Look, placesOf } from '../look/look.js';
+import { attachmentsOf, type Look, placesOf, type Waiter } from '../look/look.js';
 import { permitsAt } from '../look/permits.js';
 import { kindOf } from '../look/view.js';
 import type { Used } from '../objects/stats.js';
@@ -182,81 +182,103 @@ export function reportOf(looker: () => readonly Look[], after: number, most: num
   const at = epoch();
   const { looks, certain, suspected } = deadlocksIn(looker, after, which);
   const look = looks[which] as Look;
-  const { view } = look;
-  const threads = new Map<number, Doing>();
-  const refs = new Map<number, ThreadRef>();
-  for (const thread of look.threads.keys()) {
-    const [waiting = 0, longestWait = 0] = [look.waiting[thread], look.longest[thread]];
-    threads.set(thread, { holds: [], holding: 0, waits: [], waiting, longestWait });
-    refs.set(thread, threadRef(look, thread));
-  }
-  const refOf = (thread: number): ThreadRef => refs.get(thread) ?? threadRef(look, thread);
-  const elsewhere = asleepIn(looks.filter((one) => one !== look));
-  const sum = { waiting: 0, longestWait: 0, timeouts: 0, ownerDeaths: 0 };
-
-  const objects = look.objects.map((object): ObjectReport => {
-    const ref = objectRefIn(view, object);
-    const kind = kindOf(view, object);
-    const queue = look.queues.get(object) ?? emptyQueue(view, object);
-    const waiters = look.waitersOf(object, most);
-    const waiting = look.waitingOf(object);
-    const holders = holdersOf(look, object, kind);
-    for (const { thread, permits } of holders ?? []) {
-      const own = threads.get(thread);
-      if (own) own.holding++;
-      if (own && own.holds.length < most) own.holds.push({ ...ref, permits });
-    }
-    for (const { thread, blocked, requests, permits, waited } of waiters) {
-      const own = threads.get(thread);
-      if (own && own.waits.length < most) own.waits.push({ ...ref, blocked, requests, permits, waited });
-    }
-    const longestWait = look.longestWaitOf(object);
-    const timeouts = view.load(object + O_TIMEOUTS) >>> 0;
-    const ownerDeaths = view.load(object + O_DEATHS) >>> 0;
-    sum.waiting += waiting;
-    sum.longestWait = Math.max(sum.longestWait, longestWait);
-    sum.timeouts += timeouts;
-    sum.ownerDeaths += ownerDeaths;
-    const turn = kind === KIND_RW_LOCK ? attachmentsOf(look, object).find(({ held }) => held > 0) : undefined;
-    const { state, available, out } = permitsOf(look, object, ref, queue);
-    // Written out: copying all properties would take ten times as long.
-    return {
-      kind: ref.kind,
-      name: ref.name,
-      key: ref.key,
-      part: ref.part,
-      number: ref.number,
-      state,
-      available,
-      out,
-      holders: holders?.map(({ thread, permits }) => ({ ...refOf(thread), permits })),
-      turn: turn && refOf(turn.thread),
-      waiting,
-      waiters: waiters.map(({ thread, blocked, requests, permits, waited }) => {
-        const { threadId, name } = refOf(thread);
-        return { thread, threadId, name, blocked, requests, permits, waited };
-      }),
-      longestWait,
-      cancelled: queue.cancelled,
-      timeouts,
-      ownerDeaths,
-    };
-  });
-
+  const threads = new Threads(look, most);
+  const objects = look.objects.map((object) => objectReport(look, object, threads, most));
   return {
     at,
-    threads: [...look.threads.values()].map(({ thread, isDead, isAsleep }) => ({
-      ...refOf(thread),
-      state: isDead ? 'dead' : isAsleep || elsewhere.has(look.whoOf(thread)) ? 'asleep' : 'awake',
-      elsewhere: !isDead && !isAsleep && elsewhere.has(look.whoOf(thread)),
-      ...(threads.get(thread) as Doing),
-    })),
+    threads: threads.reports(asleepIn(looks.filter((one) => one !== look))),
     objects,
-    ...sum,
+    waiting: objects.reduce((sum, { waiting }) => sum + waiting, 0),
+    longestWait: objects.reduce((longest, { longestWait }) => Math.max(longest, longestWait), 0),
+    timeouts: objects.reduce((sum, { timeouts }) => sum + timeouts, 0),
+    ownerDeaths: objects.reduce((sum, { ownerDeaths }) => sum + ownerDeaths, 0),
     deadlocks: certain,
     suspected,
     unseen: unseenIn(look, most),
     used: usedOf(look),
+  };
+}
+
+/** The threads of an arena, and what each of them does: the reports of the objects tell it. */
+class Threads {
+  readonly #look: Look;
+  /** How many holdings and waits of a thread are listed. */
+  readonly #most: number;
+  readonly #doing = new Map<number, Doing>();
+  readonly #refs = new Map<number, ThreadRef>();
+
+  constructor(look: Look, most: number) {
+    this.#look = look;
+    this.#most = most;
+    for (const thread of look.threads.keys()) {
+      const [waiting = 0, longestWait = 0] = [look.waiting[thread], look.longest[thread]];
+      this.#doing.set(thread, { holds: [], holding: 0, waits: [], waiting, longestWait });
+      this.#refs.set(thread, threadRef(look, thread));
+    }
+  }
+
+  refOf(thread: number): ThreadRef {
+    return this.#refs.get(thread) ?? threadRef(this.#look, thread);
+  }
+
+  /** A thread holds an object. */
+  holds(thread: number, ref: ObjectRef, permits: number): void {
+    const own = this.#doing.get(thread);
+    if (!own) return;
+    own.holding++;
+    if (own.holds.length < this.#most) own.holds.push({ ...ref, permits });
+  }
+
+  /** A thread waits for an object. */
+  waits({ thread, blocked, requests, permits, waited }: Waiter, ref: ObjectRef): void {
+    const waits = this.#doing.get(thread)?.waits;
+    if (waits && waits.length < this.#most) waits.push({ ...ref, blocked, requests, permits, waited });
+  }
+
+  /** @param elsewhere the threads that block in other arenas. */
+  reports(elsewhere: ReadonlySet<number>): ThreadReport[] {
+    return [...this.#look.threads.values()].map(({ thread, isDead, isAsleep }) => ({
+      ...this.refOf(thread),
+      state: isDead ? 'dead' : isAsleep || elsewhere.has(this.#look.whoOf(thread)) ? 'asleep' : 'awake',
+      elsewhere: !isDead && !isAsleep && elsewhere.has(this.#look.whoOf(thread)),
+      ...(this.#doing.get(thread) as Doing),
+    }));
+  }
+}
+
+/** Describes an object, and tells the threads what they hold of it and that they wait for it. */
+function objectReport(look: Look, object: number, threads: Threads, most: number): ObjectReport {
+  const { view } = look;
+  const ref = objectRefIn(view, object);
+  const kind = kindOf(view, object);
+  const queue = look.queues.get(object) ?? emptyQueue(view, object);
+  const waiters = look.waitersOf(object, most);
+  const holders = holdersOf(look, object, kind);
+  for (const { thread, permits } of holders ?? []) threads.holds(thread, ref, permits);
+  for (const waiter of waiters) threads.waits(waiter, ref);
+  const turn = kind === KIND_RW_LOCK ? attachmentsOf(look, object).find(({ held }) => held > 0) : undefined;
+  const { state, available, out } = permitsOf(look, object, ref, queue);
+  // Written out: copying all properties would take ten times as long.
+  return {
+    kind: ref.kind,
+    name: ref.name,
+    key: ref.key,
+    part: ref.part,
+    number: ref.number,
+    state,
+    available,
+    out,
+    holders: holders?.map(({ thread, permits }) => ({ ...threads.refOf(thread), permits })),
+    turn: turn && threads.refOf(turn.thread),
+    waiting: look.waitingOf(object),
+    waiters: waiters.map(({ thread, blocked, requests, permits, waited }) => {
+      const { threadId, name } = threads.refOf(thread);
+      return { thread, threadId, name, blocked, requests, permits, waited };
+    }),
+    longestWait: look.longestWaitOf(object),
+    cancelled: queue.cancelled,
+    timeouts: view.load(object + O_TIMEOUTS) >>> 0,
+    ownerDeaths: view.load(object + O_DEATHS) >>> 0,
   };
 }
 
