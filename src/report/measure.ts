@@ -111,71 +111,104 @@ export function measureWaits(module: object, membership: Measured, listening: Li
 
 type Tell = (object: number, milliseconds: number, failed: boolean, blocked: boolean, requests?: number) => void;
 
-/** Measures how long the thread blocks in queues. It has one request at a time that blocks. */
-function measureQueues(core: Core, view: View, thread: number, now: () => number, tell: Tell): void {
-  const { enqueue, queue, park, parkFor, compete, cancel, cancelHead } = core;
-  const record = view.record(thread);
+/** The request with which a thread blocks in a queue. It has one at a time. */
+class BlockedRequest {
+  readonly #view: View;
+  /** The record of the thread. */
+  readonly #record: number;
+  readonly #now: () => number;
+  readonly #tell: Tell;
   /** When the request began to block; undefined if none does. */
-  let begun: number | undefined;
+  #begun: number | undefined;
   /** How often the thread had slept before. */
-  let sleeps = 0;
-  const hasSlept = (): boolean => view.load(record + T_SLEEPS) !== sleeps;
+  #sleeps = 0;
+
+  constructor(view: View, thread: number, now: () => number, tell: Tell) {
+    this.#view = view;
+    this.#record = view.record(thread);
+    this.#now = now;
+    this.#tell = tell;
+  }
+
+  get isThere(): boolean {
+    return this.#begun !== undefined;
+  }
+
+  /** A new request begins. The runtime may have ended the wait of the one before, and no code has noticed this. */
+  forget(): void {
+    this.#begun = undefined;
+  }
+
   /** Calls a function in which the thread may sleep. */
-  const during = <A>(call: () => A): A => {
-    if (begun === undefined) {
-      begun = now();
-      sleeps = view.load(record + T_SLEEPS);
+  during<A>(call: () => A): A {
+    if (this.#begun === undefined) {
+      this.#begun = this.#now();
+      this.#sleeps = this.#view.load(this.#record + T_SLEEPS);
     }
     try {
       return call();
     } catch (error) {
-      begun = undefined;
+      this.#begun = undefined;
       throw error;
     }
-  };
-  const end = (object: number, failed: boolean): void => {
-    const since = begun;
-    begun = undefined;
-    if (since !== undefined && hasSlept()) tell(object, now() - since, failed, true);
-  };
-  /** What a request has got whose wait in the queue is over. Of a mutex it goes on as the head. */
-  const leaves = (object: number, failed: boolean): void => {
-    if (failed || kindOf(view, object) !== KIND_MUTEX) end(object, failed);
-  };
-  const parked = <A extends number>(call: () => A): A => {
-    const answer = during(call);
+  }
+
+  /** Calls a function in which the thread may sleep in the queue. */
+  parked<A extends number>(call: () => A): A {
+    const answer = this.during(call);
     // A request that has timed out is cancelled next, or goes on.
     if (answer >= TIMED_OUT) return answer;
-    if (!hasSlept()) begun = undefined;
-    else leaves(view.objectOf(view.load(record + T_SLEEPS_ON) & ~3), answer !== ADMITTED);
+    const view = this.#view;
+    if (!this.#hasSlept) this.#begun = undefined;
+    else this.leaves(view.objectOf(view.load(this.#record + T_SLEEPS_ON) & ~3), answer !== ADMITTED);
     return answer;
-  };
-  // A request begins. The runtime may have ended the wait of the one before, and no code has noticed this.
+  }
+
+  /** The wait in the queue is over. A request for a mutex that has not failed goes on as the head. */
+  leaves(object: number, failed: boolean): void {
+    if (failed || kindOf(this.#view, object) !== KIND_MUTEX) this.ends(object, failed);
+  }
+
+  ends(object: number, failed: boolean): void {
+    const since = this.#begun;
+    this.#begun = undefined;
+    if (since !== undefined && this.#hasSlept) this.#tell(object, this.#now() - since, failed, true);
+  }
+
+  get #hasSlept(): boolean {
+    return this.#view.load(this.#record + T_SLEEPS) !== this.#sleeps;
+  }
+}
+
+/** Measures how long the thread blocks in queues. */
+function measureQueues(core: Core, view: View, thread: number, now: () => number, tell: Tell): void {
+  const { enqueue, queue, park, parkFor, compete, cancel, cancelHead } = core;
+  const request = new BlockedRequest(view, thread, now, tell);
   core.enqueue = (s, n, taken, attachment) => {
-    begun = undefined;
+    request.forget();
     return enqueue(s, n, taken, attachment);
   };
   core.queue = (m, attachment) => {
-    begun = undefined;
+    request.forget();
     return queue(m, attachment);
   };
-  core.park = (since, attachment) => parked(() => park(since, attachment));
-  core.parkFor = (limit, since, attachment) => parked(() => parkFor(limit, since, attachment));
+  core.park = (since, attachment) => request.parked(() => park(since, attachment));
+  core.parkFor = (limit, since, attachment) => request.parked(() => parkFor(limit, since, attachment));
   core.compete = (m, limit, attachment) => {
-    const answer = during(() => compete(m, limit, attachment));
-    if (answer < TIMED_OUT) end(m, answer !== ADMITTED);
+    const answer = request.during(() => compete(m, limit, attachment));
+    if (answer < TIMED_OUT) request.ends(m, answer !== ADMITTED);
     return answer;
   };
   core.cancel = (o, attachment) => {
     const answer = cancel(o, attachment);
-    leaves(o, answer !== ADMITTED);
+    request.leaves(o, answer !== ADMITTED);
     return answer;
   };
   core.cancelHead = (m, attachment) => {
     const since = waitedBy(view, elementOf(view, attachment));
     cancelHead(m, attachment);
-    if (begun === undefined) tell(m, since, true, false);
-    else end(m, true);
+    if (request.isThere) request.ends(m, true);
+    else tell(m, since, true, false);
   };
 }
 
