@@ -121,84 +121,99 @@ function still(view: View, ...addresses: number[]): Fact[] {
   return addresses.map((address) => ({ address, value: view.load(address), mask: ALL_BITS }));
 }
 
+/** For what a thread blocks, as the word tells on which it sleeps. */
+interface Wanted extends Pick<Blocked, 'object' | 'how' | 'facts' | 'start'> {
+  /** Since when it waits, as the element says. */
+  readonly since: number;
+  /** Default 1. */
+  readonly permits?: number;
+}
+
 /** Returns for what the thread blocks; undefined if it does not block, or waits for an object of the algorithms. */
 export function blockedOn(look: Look, thread: Thread): Blocked | undefined {
   const { view } = look;
   const word = thread.sleepsOn & ~(IS_ENDLESS | IS_PASSIVE);
-  const isTimed = (thread.sleepsOn & IS_ENDLESS) === 0;
   const number = thread.thread;
+  const wanted = wantedBy(look, number, word);
+  if (wanted === undefined) return undefined;
+  const { object, how, since, permits = 1, start } = wanted;
+  const kind = kindOf(view, object);
   const asleep = {
     address: view.record(number) + T_SLEEPS_ON,
     value: thread.sleepsOn & ~IS_PASSIVE,
     mask: ~IS_PASSIVE,
   };
-  const blocked = (
-    object: number,
-    how: Blocked['how'],
-    since: number,
-    facts: readonly Fact[],
-    permits = 1,
-    start?: Blocked['start'],
-  ): Blocked => {
-    const kind = kindOf(view, object);
-    const same = { address: object + O_KIND, value: kind, mask: ALL_BITS };
-    const waited = look.ageOf(since);
-    return {
-      look,
-      thread,
-      who: look.whoOf(number),
-      object,
-      kind,
-      how,
-      permits,
-      waited,
-      isTimed,
-      facts: [asleep, same, ...facts],
-      ...(start && { start }),
-    };
+  const same = { address: object + O_KIND, value: kind, mask: ALL_BITS };
+  return {
+    look,
+    thread,
+    who: look.whoOf(number),
+    object,
+    kind,
+    how,
+    permits,
+    waited: look.ageOf(since),
+    isTimed: (thread.sleepsOn & IS_ENDLESS) === 0,
+    facts: [asleep, same, ...wanted.facts],
+    ...(start && { start }),
   };
+}
 
-  if (word >= view.elements) {
-    if (word >= view.labels || (word - view.elements) % ELEMENT_SIZE !== 0) return undefined;
-    const lo = view.load(word + E_REQUEST);
-    const hi = view.load(word + E_REQUEST + 4);
-    if ((view.load(word) & STATE_MASK) !== WAITING || threadOf(hi) !== number || isAsync(hi)) return undefined;
-    const object = view.objectAt(objectIndexOf(lo, hi));
-    const facts = requestFacts(view, word, WAITING, number, object);
-    const start = still(view, word + E_START, word + E_START + 4) as [Fact, Fact];
-    return blocked(object, 'queue', view.load(word + E_SINCE), facts, lo & WIDTH_MASK, start);
+/** @param word the address of the word on which the thread sleeps. */
+function wantedBy(look: Look, thread: number, word: number): Wanted | undefined {
+  const { view } = look;
+  if (word >= view.elements) return wantedInQueue(view, thread, word);
+  if (word === view.record(thread) + T_WAKE) return wantedByHead(look, thread);
+  return word < view.objects || word >= view.names ? undefined : wantedOfObject(look, thread, word);
+}
+
+/** The thread sleeps on its element in a queue. */
+function wantedInQueue(view: View, thread: number, element: number): Wanted | undefined {
+  if (element >= view.labels || (element - view.elements) % ELEMENT_SIZE !== 0) return undefined;
+  const lo = view.load(element + E_REQUEST);
+  const hi = view.load(element + E_REQUEST + 4);
+  if ((view.load(element) & STATE_MASK) !== WAITING || threadOf(hi) !== thread || isAsync(hi)) return undefined;
+  const object = view.objectAt(objectIndexOf(lo, hi));
+  const facts = requestFacts(view, element, WAITING, thread, object);
+  const start = still(view, element + E_START, element + E_START + 4) as [Fact, Fact];
+  return { object, how: 'queue', since: view.load(element + E_SINCE), facts, permits: lo & WIDTH_MASK, start };
+}
+
+/** The thread sleeps in its record: it is the head of a mutex. Its promises may be the heads of others. */
+function wantedByHead(look: Look, thread: number): Wanted | undefined {
+  const { view } = look;
+  for (const attachment of attachmentsBy(look, thread)) {
+    const { object, element, waits } = attachment;
+    if (waits === 0 || kindOf(view, object) !== KIND_MUTEX || view.load(object + M_HEAD) !== thread) continue;
+    // The element of the head says 1 in the word in which others have what the thread holds.
+    const facts = [
+      ...heldFacts(view, { ...attachment, held: 1 }),
+      { address: object + M_HEAD, value: thread, mask: ALL_BITS },
+    ];
+    return { object, how: 'head', since: view.load(element + E_SINCE), facts };
   }
-  if (word === view.record(number) + T_WAKE) {
-    // The thread is the head of a mutex. Its promises may be the heads of others.
-    for (const attachment of attachmentsBy(look, number)) {
-      const { object, element, waits } = attachment;
-      if (waits === 0 || kindOf(view, object) !== KIND_MUTEX || view.load(object + M_HEAD) !== number) continue;
-      // The element of the head says 1 in the word in which others have what the thread holds.
-      const isHead = [
-        ...heldFacts(view, { ...attachment, held: 1 }),
-        { address: object + M_HEAD, value: number, mask: ALL_BITS },
-      ];
-      return blocked(object, 'head', view.load(element + E_SINCE), isHead);
-    }
-    return undefined;
-  }
-  if (word < view.objects || word >= view.names) return undefined;
+  return undefined;
+}
+
+/** The thread sleeps on a word of the object: for the end of a phase, or for the readers of a RwLock. */
+function wantedOfObject(look: Look, thread: number, word: number): Wanted | undefined {
+  const { view } = look;
   const offset = (word - view.objects) % OBJECT_SIZE;
   const object = word - offset;
-  const own = attachmentsOf(look, object).find((attachment) => attachment.thread === number && attachment.waits > 0);
+  const own = attachmentsOf(look, object).find((attachment) => attachment.thread === thread && attachment.waits > 0);
   if (own === undefined) return undefined;
   const since = view.load(own.element + E_SINCE);
   if (offset === O_PHASE + 4) {
     // A reader waits for the end of the phase that its place names. Other kinds wait for the end of the present phase.
-    const place = placesOf(look, object).find((place) => place.thread === number);
+    const place = placesOf(look, object).find((place) => place.thread === thread);
     const facts = place
       ? [...placeFacts(place), { address: object + O_PHASE + 4, value: place.phase, mask: ALL_BITS }]
       : still(view, object + O_PHASE + 4);
-    return blocked(object, 'phase', since, facts);
+    return { object, how: 'phase', since, facts };
   }
   if (offset !== O_DRAIN || kindOf(view, object) !== KIND_RW_LOCK) return undefined;
   const drains = { address: object + O_PHASE, value: GATE_DRAINING, mask: GATE_DRAINING };
-  return blocked(object, 'drain', since, [...heldFacts(view, own), drains]);
+  return { object, how: 'drain', since, facts: [...heldFacts(view, own), drains] };
 }
 
 /** The attachments of each thread, made once for each look. */
