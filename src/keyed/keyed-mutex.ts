@@ -158,5 +158,5 @@ export class KeyedMutex extends Keyed<typeof KIND> implements KeyedMutexLimit {
 function properties(options: KeyedMutexOptions): Properties {
   refuseName(KIND, 'options', options, 'an object');
   checkOptions(KIND, options, USUAL);
-  return { permits: 1, max: 1, spin: budget(KIND, options, ADAPTIVE, PARKING), robust: false };
+  return { permits: 1, max: 1, spin: budget(KIND, options, ADAPTIVE, PARKING), robust: true };
 }

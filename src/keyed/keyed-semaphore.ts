@@ -219,5 +219,5 @@ function properties(permits: number, options: KeyedSemaphoreOptions): Properties
   refuseName(KIND, 'permits', permits, 'an integer', ', permits');
   checkOptions(KIND, options, USUAL);
   const max = checkInteger(`${KIND}: permits`, permits, 1, LIMIT);
-  return { permits: max, max, spin: budget(KIND, options, ADAPTIVE, PARKING), robust: false };
+  return { permits: max, max, spin: budget(KIND, options, ADAPTIVE, PARKING), robust: true };
 }

@@ -10,7 +10,6 @@ import { closed } from '../runtime/promises.js';
 import { Semaphore } from '../semaphore/semaphore.js';
 import { clock } from './rate-clock.js';
 import { logObjectsOf, RateLog } from './rate-log.js';
-import { keepWhile } from './staying.js';
 import { namesOf } from './table.js';
 
 /** The first object of the log. */
@@ -65,7 +64,8 @@ export function partsOf(membership: Membership, shared: Shared): Parts {
     const log = new RateLog(names, shared.address, addresses);
     const parts = { turn, turnAt: turn[reference].address, sleep, log, objects, promises: 0, cancelled: undefined };
     known.set(shared, parts);
-    keepWhile(membership, shared, () => !log.isFresh(clock()));
+    // A new limiter of this name would not know what has been taken.
+    shared.stays = () => !log.isFresh(clock());
     return parts;
   } catch (error) {
     for (const semaphore of made) semaphore[closed]();

@@ -8,7 +8,6 @@ import type { Membership, Shared } from '../runtime/membership.js';
 import { Entry, type Home } from './entry.js';
 import { KeyCache } from './key-cache.js';
 import { isFull, KeyNames, type Made, type Parent } from './key-names.js';
-import { keepWhile } from './staying.js';
 
 /** What a thread has for all tables of an arena. */
 interface OfThread {
@@ -49,7 +48,8 @@ export function tableOf(membership: Membership, shared: Shared, made: Made): Tab
   if (known) return known;
   const table = new Table(membership, shared.address, made);
   tables.set(shared, table);
-  keepWhile(membership, shared, () => table.hasNews());
+  // The next owner of a key must learn of a death, and a new table of this name would not know of it.
+  shared.stays = () => table.hasNews();
   return table;
 }
 

@@ -159,6 +159,12 @@ export interface Shared {
   returning?: number;
   /** Is called by the event loop before promises are settled (promises.ts). */
   atRest?: () => void;
+  /**
+   * Whether the object has something that a new one of its name would not have, and of which the core knows nothing. As
+   * long as it answers true, the thread stays attached, also if its library objects were collected. The thread asks again
+   * when it attaches to other objects. Refers to no library object.
+   */
+  stays?: () => boolean;
   /** Is called when the thread has been detached, also if its library objects were collected. */
   detached?: () => void;
 }
@@ -396,7 +402,7 @@ export class Membership {
     // holds something of the object, or would be the last and the object is not as it was made. Nobody can reach a
     // private object any more. So nobody waits for it, and losing what is held of it does no harm.
     const mayStay = !shared.isPrivate;
-    if (mayStay && !core.isDisposed(address) && core.held(attachment) > 0) return;
+    if (mayStay && !core.isDisposed(address) && (core.held(attachment) > 0 || shared.stays?.())) return;
     // If an exception has ended a call on the object midway, the next call of the core completes that call
     // (pending-call.ts). This tryLock is such a call, and comes while the memory still belongs to the object.
     core.tryLock(CLOSED_OBJECT);
