@@ -73,7 +73,7 @@ export const NAME_HEADS_STEP: u32 = 16;
 // | word              | changed by                                     | how                                         |
 // |-------------------|------------------------------------------------|---------------------------------------------|
 // | all               | buildObject, before the object is LIVE         | store                                       |
-// | all but life      | hold in src/runtime/membership.ts: see below   | plain store                                 |
+// | all but life      | attach in src/runtime/membership.ts: see below | plain store                                 |
 // | ticket            | acquire, arrive, queue                         | add n                                       |
 // |                   | reduce                                         | add n, for which no request stands          |
 // |                   | acquire, arrive, queue, reduce, if closed      | sub n, which they have just added           |
@@ -106,7 +106,7 @@ export const NAME_HEADS_STEP: u32 = 16;
 // n is the number of permits of the call. In drain, n is all permits that are free. In handOn, n is the permits that
 // the call hands on. In notify, n is the waiters that the call notifies. What is said of a dead thread is also true of
 // a thread that ends, because this thread does the work of its own reaper. A thread may evict an object that no other
-// thread knows: the thread keeps the words, and `hold` later copies the words into another object of the same kind.
+// thread knows: the thread keeps the words, and `attach` later copies the words into another object of the same kind.
 // papers/words.ts says how the objects of core/papers/ use ticket and grant.
 //
 // The grant of a live object never falls, but for that of an end of a closed channel (closeQueue). Bytes 40 to 63 are
@@ -177,7 +177,7 @@ export const N_KEY: u32 = 0xff;
 // | life         | FREE -> ALIVE          | the thread that registers, cmpxchg                                      |
 // |              | ALIVE -> FREE, epoch+1 | the thread itself when it ends, cmpxchg                                 |
 // |              | ALIVE -> ASLEEP        | the thread itself before it sleeps, or looks for a deadlock in the      |
-// |              |                        | middle of a wait (src/report/watch.ts), cmpxchg                         |
+// |              |                        | middle of a wait (src/report/long-sleeps.ts), cmpxchg                   |
 // |              | ASLEEP -> ALIVE        | the same when it wakes, cmpxchg. If one of the two fails, it sleeps for |
 // |              |                        | ever                                                                    |
 // |              | ALIVE, ASLEEP -> DEAD  | another thread, which knows that it has died (reap), cmpxchg            |

@@ -115,7 +115,7 @@ export interface Host {
   /**
    * Is called with the functions of a module in which this thread may sleep, and may replace them. In a runtime that
    * leaves a terminated thread asleep, this ends the thread if it wakes after it was declared dead (deno-bun.ts). Where
-   * threads look for deadlocks, a thread looks when it has slept for a while (src/report/watch.ts).
+   * threads look for deadlocks, a thread looks when it has slept for a while (src/report/long-sleeps.ts).
    */
   onSleep?(module: Sleeper, sleeping: readonly string[], thread: Mortal): void;
   /**

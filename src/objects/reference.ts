@@ -70,9 +70,9 @@ export class Reference {
   readonly membership: Membership;
   /** The name by which the thread has opened the object. The name in the arena goes with the object. */
   name: string | undefined;
-  /** What this thread knows of the shared object. `hold` completes it. */
+  /** What this thread knows of the shared object. `attach` completes it. */
   shared: Shared;
-  /** The number of the attachment, or HELD after `hold`. */
+  /** The number of the attachment, or HELD after `attach`. */
   #attachment: number;
 
   /**
@@ -97,8 +97,8 @@ export class Reference {
   /**
    * Keeps the thread attached while the library object lives. If several library objects hold it, the last one counts.
    */
-  hold(libraryObject: LibraryObject): void {
-    this.shared = this.membership.hold(libraryObject, this.#attachment, this.shared);
+  attach(libraryObject: LibraryObject): void {
+    this.shared = this.membership.attach(libraryObject, this.#attachment, this.shared);
     this.#attachment = HELD;
   }
 
@@ -120,7 +120,7 @@ export class Reference {
   enter(libraryObject: LibraryObject): number {
     // The words of the evicted object will overwrite the properties given here.
     const given = makeObject('Mutex', KIND_MUTEX, ANY, this.membership);
-    return this.membership.hold(libraryObject, given.#attachment, this.shared, given.address).address;
+    return this.membership.attach(libraryObject, given.#attachment, this.shared, given.address).address;
   }
 
   handle<K extends Kind>(kind: K): Handle<K> {

@@ -46,7 +46,7 @@ export abstract class SharedObject<K extends Kind> implements Disposable {
   protected constructor(kind: K, given: Reference) {
     this.#kind = kind;
     this.#reference = given;
-    given.hold(this);
+    given.attach(this);
   }
 
   /** Whether the shared object has been disposed of, as far as this object has noticed. */

@@ -1,8 +1,8 @@
 /**
  * The second look at a deadlock, and why there is no false alarm.
  *
- * A look (src/look/look.ts) finds threads each of which waits for something that others of them hold. But the look reads one
- * word after another, while threads run. So what it has found may never have been true at one moment. The second look
+ * A look (src/look/look.ts) finds threads each of which waits for something that others of them hold. But the look reads
+ * one word after another, while threads run. So what it has found may never have been true at one moment. The second look
  * reads the words again, in this order:
  *
  *     1. of each thread: how often it has gone to sleep, and that it sleeps              n, ASLEEP
@@ -32,7 +32,7 @@
  * Nobody but those that sleep could do either. So the wait of no thread can end, unless another thread calls
  * `cancelAll` or `dispose`, adds permits, or a thread of the deadlock is terminated. The texts say so.
  *
- * A thread also says ASLEEP while it looks in the middle of its own wait (watch.ts). It takes nothing and gives nothing
+ * A thread also says ASLEEP while it looks in the middle of its own wait (long-sleeps.ts). It takes nothing and gives nothing
  * back then either, and neither does it between its sleep and its look. So this counts as the same sleep, with the same
  * n.
  *

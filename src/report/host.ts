@@ -5,9 +5,9 @@
  */
 import type { Host } from '../host/host.js';
 import { label } from '../look/labels.js';
+import { type Watched, type Watcher, watchSleeps } from './long-sleeps.js';
 import { memoriesBeside } from './memberships.js';
 import { isMeasured } from './settings.js';
-import { type Watched, type Watcher, watchSleeps } from './watch.js';
 import type { nameText } from './youngest.js';
 
 /** What a host that looks for deadlocks has besides. */

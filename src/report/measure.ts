@@ -5,7 +5,7 @@
  * the calling thread, by functions that also read the clock. They are replaced only when metrics have begun:
  *
  *     when the thread attaches to an arena that has metrics (host.ts)
- *     when the thread first sleeps after metrics have begun (watch.ts)
+ *     when the thread first sleeps after metrics have begun (long-sleeps.ts)
  *     when the thread itself begins them (src/metrics/metrics.ts)
  *
  *     a wait in a queue    park, parkFor ──► compete, of a mutex, ──► over; or cancel, cancelHead

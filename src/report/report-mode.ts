@@ -6,7 +6,7 @@
  *     any thread                                  reporter (reporter.ts)
  *     attaches to an arena
  *     tells the memory and the id of the arena ──► looks once a second, prints what is new
- *     has blocked for a second (watch.ts)
+ *     has blocked for a second (long-sleeps.ts)
  *     tells its stack                          ──► adds it to what it prints
  *
  * The reporter reads memory alone, so it works while all other threads block. The main thread starts it, when the

@@ -1,6 +1,6 @@
 /**
  * The stacks of threads that block, in words. In report mode each thread tells the reporter its stack when it has blocked
- * for a second (watch.ts): nobody can take the stack of a worker that sleeps.
+ * for a second (long-sleeps.ts): nobody can take the stack of a worker that sleeps.
  */
 import { type ThreadRef, threadText } from './refs.js';
 

@@ -8,10 +8,10 @@ import { badType, checkChoice, checkInteger, checkOptions, checkType } from '../
 import type { Membership } from '../runtime/membership.js';
 import { inside } from '../runtime/own-arenas.js';
 import { labelThread, type Watching, watching } from './host.js';
+import { watchSleeps } from './long-sleeps.js';
 import type { measureWaits } from './measure.js';
 import { memberships } from './memberships.js';
 import { CHOICES, isMeasured, LONGEST, type OnDeadlock, set } from './settings.js';
-import { watchSleeps } from './watch.js';
 import { likelyMistake, nameText, ownCircle } from './youngest.js';
 
 /** @internal Returns the membership of the calling thread in an arena. */

@@ -16,8 +16,8 @@
  * had once every live thread has given back all that it holds. The threads that are left are stuck. In the queue of a
  * semaphore, a thread that asks for few permits is also stuck behind a stuck one that asks for more.
  *
- * A look may be one of several, at the arenas of a process (`together` in src/look/look.ts). A thread that blocks in one arena
- * and holds something in another then is one thread: `who` is its number in all looks, and `thread` that in one arena.
+ * A look may be one of several, at the arenas of a process (`together` in src/look/look.ts). A thread that blocks in one
+ * arena and holds something in another then is one thread: `who` is its number in all looks, and `thread` that in one arena.
  */
 import {
   ALIVE,

@@ -1,5 +1,5 @@
 /**
- * What a thread does that has blocked for a while (watch.ts): it looks whether it waits in a circle, and whether it is
+ * What a thread does that has blocked for a while (long-sleeps.ts): it looks whether it waits in a circle, and whether it is
  * the one that tells of the circle. If it is in no circle, it looks whether its wait is likely to be a mistake. On Node, in Deno and in Bun a thread loads this file when it first looks, or when
  * it first needs the name of an object (lazily.ts).
  *

@@ -270,7 +270,7 @@ export class Membership {
    * the attachment.
    * @param given is what the thread knows of the object from now on, if the object is new to the thread or was evicted.
    */
-  hold(libraryObject: LibraryObject, attachment: number, given: Shared, address = given.address): Shared {
+  attach(libraryObject: LibraryObject, attachment: number, given: Shared, address = given.address): Shared {
     let shared = this.#shared.get(address);
     if (shared) {
       // One attachment serves the thread, however many library objects it has.
@@ -299,7 +299,7 @@ export class Membership {
     return shared;
   }
 
-  /** Ends what `hold` began. */
+  /** Ends what `attach` began. */
   detach(libraryObject: LibraryObject, shared: Shared): void {
     this.#collected.unregister(libraryObject);
     const ref = this.#refs.get(libraryObject) as Ref;

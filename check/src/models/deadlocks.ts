@@ -2,7 +2,7 @@
  * Models of the second look at a deadlock (src/report/confirm.ts). The very generator of the library runs here, one
  * load a step, beside threads that run the core. A thread of the program is a row of these:
  *
- *     L0   locks mutex 0 without a time limit, and first sleeps with an odd limit that may pass, as src/report/watch.ts
+ *     L0   locks mutex 0 without a time limit, and first sleeps with an odd limit that may pass, as src/report/long-sleeps.ts
  *     B0   locks mutex 0 with a time-out, which may pass in each sleep. Then the thread does not get the lock
  *     U0   unlocks mutex 0, if the thread has it
  *     E0   locks mutex 0 as L0. When its limit has passed, the thread looks, and leaves if it finds the deadlock. If
@@ -256,7 +256,7 @@ function calling(scene: Scene, t: number): Go {
   };
 }
 
-/** Locks a mutex, with a time-out or without. A first sleep without one has an odd limit, as in src/report/watch.ts. */
+/** Locks a mutex, with a time-out or without. A first sleep without one has an odd limit, as in src/report/long-sleeps.ts. */
 function lock(i: number, timed: boolean): Op {
   const limit = timed ? [2, 0] : [1, 0];
   return {

@@ -152,7 +152,7 @@ export class Capacitor extends SharedObject<typeof KIND> {
     const { references, semaphore, random } = options instanceof Found ? options : made(bypass, options);
     const [own, ...lanes] = references as readonly [Reference, ...Reference[]];
     super(KIND, own);
-    for (const lane of lanes) lane.hold(this);
+    for (const lane of lanes) lane.attach(this);
     this.#semaphore = semaphore;
     this.#lanes = lanes;
     this[platoons] = random

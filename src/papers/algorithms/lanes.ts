@@ -106,7 +106,7 @@ function all(gets: readonly (() => Reference)[], drop: (reference: Reference) =>
   } catch (error) {
     for (const reference of got) {
       const libraryObject = { [threadEnded]: () => {}, [closed]: () => {} };
-      reference.hold(libraryObject);
+      reference.attach(libraryObject);
       drop(reference);
       reference.detach(libraryObject);
     }

@@ -54,7 +54,7 @@ export class MultilaneSemaphore extends ListingSemaphore<typeof KIND> {
     const { references } = options instanceof Parts ? options : made(permits, options);
     const [own, ...lanes] = references as readonly [Reference, ...Reference[]];
     super(KIND, own);
-    for (const lane of lanes) lane.hold(this);
+    for (const lane of lanes) lane.attach(this);
     this.#lanes = lanes;
   }
 

@@ -96,7 +96,7 @@ export class AtomicSemaphore {
    */
   constructor(options: AtomicSemaphoreOptions = {}) {
     const reference = make(DEFINITION, options);
-    reference.hold(this);
+    reference.attach(this);
     this.#reference = reference;
     this.#at = reference.address;
     this.#places = new OwnPlace(reference);
