@@ -63,7 +63,7 @@ describe('the tarball of taketurns-processes', () => {
     const declarations = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((name) =>
       /\.d\.m?ts$/.test(name),
     );
-    expect(declarations).toContain(join('processes', 'src', 'space.d.ts'));
+    expect(declarations).toContain(join('processes', 'src', 'space', 'space.d.ts'));
     expect(declarations.filter((name) => readFileSync(join(dist, name), 'utf8').includes('@internal'))).toEqual([]);
   });
 });

@@ -17,9 +17,9 @@
 import { linkSync, openSync, readFileSync, unlinkSync, writeFileSync, writeSync } from 'node:fs';
 import { setTimeout as sleep, setImmediate as tick } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { type Held, type HeldLock, HeldPermits, type HeldRead, HeldWrite } from '../src/hold.js';
 import { LeaseLostError, type Mutex, type RwLock, type Semaphore, Space } from '../src/index.js';
 import { localDriver } from '../src/local/index.js';
+import { type Held, type HeldLock, HeldPermits, type HeldRead, HeldWrite } from '../src/objects/hold.js';
 import { clientFor } from './connect.js';
 import { type Command, type Order, PLANS, type Plan, type Report } from './plan.js';
 

@@ -1,5 +1,5 @@
 /** The objects that the processes of a run share, and what a process is told when it starts. */
-import { READERS } from '../src/object.js';
+import { READERS } from '../src/session/shared-object.js';
 
 /** How the processes use an object. */
 export interface Plan {

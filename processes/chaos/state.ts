@@ -1,4 +1,4 @@
-/** Reads the state of a space on the server at one moment, and checks the invariants of src/turn/turn.lua. */
+/** Reads the state of a space on the server at one moment, and checks the invariants of src/script/turn.lua. */
 import { Redis } from 'ioredis';
 import { Data } from '../check/data-model.js';
 import { faultOf, objectsOf } from '../check/invariants.js';

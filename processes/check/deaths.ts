@@ -11,7 +11,7 @@
  * In each world the first answer must be the mutex: whoever asks is never told that a process holds which has been dead
  * for longer than a lease.
  */
-import { Space } from '../src/space.js';
+import { Space } from '../src/space/space.js';
 import { Data } from './data-model.js';
 import type { Server } from './server.js';
 import { mulberry, type Random, settled, shipped, VirtualClock, VirtualDriver } from './simulation.js';

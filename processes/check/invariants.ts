@@ -1,4 +1,4 @@
-/** What must hold of the data after each call, and of the step that a call makes. See the head of src/turn/turn.lua. */
+/** What must hold of the data after each call, and of the step that a call makes. See the head of src/script/turn.lua. */
 import type { Data } from './data-model.js';
 import type { Reply, Turn } from './server.js';
 

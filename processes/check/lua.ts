@@ -1,6 +1,6 @@
 /**
  * Runs a script of the server without a server: it compiles the script to a JavaScript function. The compiler knows the
- * subset of Lua 5.1 that src/turn/ uses. If a script contains anything else, compiling it is an error. So no script
+ * subset of Lua 5.1 that src/script/ uses. If a script contains anything else, compiling it is an error. So no script
  * runs here in another way than on the server.
  *
  * Strings are strings of bytes: each character of the JavaScript string is one byte. Each Lua function becomes a

@@ -5,7 +5,7 @@
  *   2 simulated worlds (simulation.ts)     3 the beginnings of the searches that the tests make
  *
  * A mutant that no check detects must be listed in mutants-explained.ts with the reason. A reason there that explains
- * no mutant is an error. `LINES=queue.lua:45,call.lua:9` tries only the mutants of these lines of src/turn/.
+ * no mutant is an error. `LINES=queue.lua:45,call.lua:9` tries only the mutants of these lines of src/script/.
  * `SHARD=0/4` tries only every fourth mutant, and says which reasons it used. Arguments: `--rules` tries the rules
  * alone, `--lua` the script alone; `--markdown FILE` writes the report.
  */

@@ -1,4 +1,4 @@
-/** A server that knows one script: that of src/turn/, as the build has joined it. */
+/** A server that knows one script: that of src/script/, as the build has joined it. */
 import { readFileSync } from 'node:fs';
 import type { Chunk } from 'luaparse';
 import type { Data, Published, Surroundings } from './data-model.js';
@@ -19,11 +19,11 @@ export interface Turn {
 
 export const turnSource = (): string => {
   // The compiled program lies in build/processes/check/.
-  for (const path of ['../src/turn.lua', '../../../src/turn.lua'])
+  for (const path of ['../src/script/joined.lua', '../../../src/script/joined.lua'])
     try {
       return readFileSync(new URL(path, import.meta.url), 'latin1');
     } catch {}
-  throw new Error('turn.lua is not found');
+  throw new Error('joined.lua is not found');
 };
 
 /** The script as it is shipped, or with other values of its constants (`local NAME = number`). */

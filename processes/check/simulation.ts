@@ -10,10 +10,10 @@
  * all permits must be back, and nothing may be left on the server.
  */
 
-import type { Clock } from '../src/clock.js';
 import type { Driver, Script, StopListening } from '../src/drivers/driver.js';
-import type { Held } from '../src/hold.js';
-import { Space } from '../src/space.js';
+import type { Held } from '../src/objects/hold.js';
+import type { Clock } from '../src/runtime/clock.js';
+import { Space } from '../src/space/space.js';
 import { Data, type Surroundings } from './data-model.js';
 import { faultOf, heldOf, objectsOf, queueOf, recordsOf, SCRIPT_FAILS, stepOf } from './invariants.js';
 import { type Reply, Server, turnChunk } from './server.js';

@@ -12,13 +12,13 @@ const ENTRY = { index: 'src/index.ts' };
 /** What a process loads when it needs it: a space with a server, one without, and a thread that beats. */
 const LATER = {
   drivers: 'src/drivers/recognise.ts',
-  script: 'src/turn-source.ts',
+  script: 'src/script/turn-source.ts',
   local: 'src/local/index.ts',
-  heartbeat: 'src/heartbeat.ts',
-  'heartbeat-thread': 'src/heartbeat-thread.ts',
+  heartbeat: 'src/heartbeat/heartbeat.ts',
+  'heartbeat-thread': 'src/heartbeat/heartbeat-thread.ts',
 };
 /** The program, and the process that ends a command if the program cannot. */
-const PROGRAM = { cli: 'src/cli/cli.ts', guardian: 'src/cli/guardian.ts' };
+const PROGRAM = { cli: 'src/command/cli.ts', guardian: 'src/command/guardian.ts' };
 
 const SHARED = [{ name: 'space', test: /\/processes\/src\/index\.ts$/ }];
 const MAPS = { sourcemapExcludeSources: false };

@@ -1,7 +1,7 @@
 /**
- * Writes the files of src/ that are not in git: turn.lua, the parts of the script joined (turn/turn.lua is the frame);
- * turn-source.ts, the script without its comments and with short names, and its SHA-1; and local/thread-source.ts, the
- * program of a broker's thread in one text.
+ * Writes the files of src/ that are not in git: in script/ joined.lua, the parts of the script joined (turn.lua is the
+ * frame), and turn-source.ts, the script without its comments and with short names, and its SHA-1; and
+ * local/thread-source.ts, the program of a broker's thread in one text.
  *
  * A name stands for itself wherever it is written: all locals that are called alike get one short name. So the scopes
  * stay as they are, and no two names become one. Fields of the script's own tables get short names too, but for those of
@@ -13,8 +13,8 @@ import { fileURLToPath } from 'node:url';
 import luaparse from 'luaparse';
 import { rolldown } from 'rolldown';
 
-const PARTS = new URL('../src/turn/', import.meta.url);
-const out = new URL('../src/turn-source.ts', import.meta.url);
+const PARTS = new URL('../src/script/', import.meta.url);
+const out = new URL('../src/script/turn-source.ts', import.meta.url);
 
 /** The text of a part, in which each line `-- part: NAME` is followed by the text of that part, as far to the right. */
 function joined(name) {
@@ -26,7 +26,7 @@ function joined(name) {
 }
 
 const source = `${joined('turn')}\n`;
-writeFileSync(new URL('../src/turn.lua', import.meta.url), source);
+writeFileSync(new URL('../src/script/joined.lua', import.meta.url), source);
 
 const identifiers = [];
 const fields = new Set();
@@ -80,7 +80,7 @@ for (let token = lexer.lex(); token.type !== luaparse.tokenTypes.EOF; token = le
 const sha = createHash('sha1').update(text).digest('hex');
 writeFileSync(
   out,
-  `// Written by scripts/embed.mjs from the parts in turn/.\nexport const TURN = {\n  text: ${JSON.stringify(text)},\n  sha: '${sha}',\n};\n`,
+  `// Written by scripts/embed.mjs from the parts in this folder.\nexport const TURN = {\n  text: ${JSON.stringify(text)},\n  sha: '${sha}',\n};\n`,
 );
 
 const thread = await rolldown({

@@ -1,10 +1,10 @@
 /** The attempts to enter a session: what the process itself has not read yet is no silence of the server. */
 import { MessageChannel } from 'node:worker_threads';
 import { expect, type Mock, test, vi } from 'vitest';
-import { AnswerTimes } from '../src/answer-times.js';
-import { type Entering, tryToEnter } from '../src/attempts.js';
-import { clock } from '../src/clock.js';
+import { AnswerTimes } from '../src/drivers/answer-times.js';
 import { SILENT } from '../src/drivers/link.js';
+import { clock } from '../src/runtime/clock.js';
+import { type Entering, tryToEnter } from '../src/session/attempts.js';
 import { busy, until } from './setting.js';
 
 /** With this patience an answer counts as late. */

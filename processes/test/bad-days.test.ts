@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { freePort, startReplica } from '../servers/servers.js';
 import { SpaceError } from '../src/errors.js';
-import { Space } from '../src/space.js';
+import { Space } from '../src/space/space.js';
 import { onServers, until } from './setting.js';
 
 onServers('bad days', (setting) => {

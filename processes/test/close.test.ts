@@ -1,6 +1,6 @@
 /** How a space closes: what waits for the close, and what the close waits for. */
 import { expect, test } from 'vitest';
-import type { HeldLock, HeldPermits } from '../src/hold.js';
+import type { HeldLock, HeldPermits } from '../src/objects/hold.js';
 import { onForms } from './forms.js';
 import { onServers, until } from './setting.js';
 

@@ -2,7 +2,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startCluster } from '../servers/servers.js';
 import { slotOf } from '../src/drivers/connections.js';
-import { Space } from '../src/space.js';
+import { Space } from '../src/space/space.js';
 import { libraries } from './clients.js';
 import { onEachServer } from './each-server.js';
 import { sleep } from './setting.js';

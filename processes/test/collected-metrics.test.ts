@@ -2,7 +2,7 @@
 import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
 import { metrics, Space, startMetrics } from '../src/index.js';
-import type { Histogram, MetricPoint } from '../src/metrics.js';
+import type { Histogram, MetricPoint } from '../src/space/metrics.js';
 import { folder } from './local-processes.js';
 import { until } from './setting.js';
 

@@ -5,7 +5,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import { Space } from '../src/space.js';
+import { Space } from '../src/space/space.js';
 import { folder } from './local-processes.js';
 
 export const CLI = fileURLToPath(new URL('../bin/taketurns-processes.js', import.meta.url));

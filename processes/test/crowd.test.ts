@@ -1,7 +1,7 @@
 /** Many requests wait in one process: the cost of each does not grow with their number. */
 import { expect, test } from 'vitest';
-import { SharedObject } from '../src/object.js';
-import { Request } from '../src/request.js';
+import { Request } from '../src/session/request.js';
+import { SharedObject } from '../src/session/shared-object.js';
 import { onServers, until } from './setting.js';
 
 /**

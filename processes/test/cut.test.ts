@@ -4,8 +4,8 @@ import { Redis } from 'ioredis';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Driver } from '../src/drivers/driver.js';
 import { driverOf } from '../src/drivers/recognise.js';
-import { refusal } from '../src/server-error.js';
-import { Space } from '../src/space.js';
+import { refusal } from '../src/session/server-error.js';
+import { Space } from '../src/space/space.js';
 import { onServers, until } from './setting.js';
 
 onServers(

@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
-import { Space } from '../src/space.js';
+import { Space } from '../src/space/space.js';
 import { busy, open } from './dead-holder-asks.mjs';
 import { WHOLE } from './each-server.js';
 import { folder } from './local-processes.js';

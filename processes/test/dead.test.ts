@@ -5,7 +5,7 @@
  */
 import { expect, test } from 'vitest';
 import { SpaceError } from '../src/errors.js';
-import { TURN } from '../src/turn-source.js';
+import { TURN } from '../src/script/turn-source.js';
 import { onServers, type Setting, sleep, until } from './setting.js';
 
 const LEASE = 500;

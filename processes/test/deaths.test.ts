@@ -4,8 +4,8 @@
  */
 import { afterEach, expect, test, vi } from 'vitest';
 import { type DeathPlan, deathPlans, playDeath } from '../check/deaths.js';
-import { Lease } from '../src/lease.js';
-import { Session } from '../src/session.js';
+import { Lease } from '../src/session/lease.js';
+import { Session } from '../src/session/session.js';
 import { WHOLE } from './each-server.js';
 
 const PLANS = deathPlans(WHOLE ? 20 : 2);

@@ -5,7 +5,7 @@ import { Cluster, Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startCluster, startReplica } from '../servers/servers.js';
-import { Space } from '../src/space.js';
+import { Space } from '../src/space/space.js';
 import { onEachServer } from './each-server.js';
 import { onServers, until } from './setting.js';
 

@@ -2,7 +2,7 @@
 import { inspect } from 'node:util';
 import { expect, test, vi } from 'vitest';
 import { DisposedError } from '../src/errors.js';
-import { Space } from '../src/space.js';
+import { Space } from '../src/space/space.js';
 import { onServers, until } from './setting.js';
 
 onServers(

@@ -2,7 +2,7 @@
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
 import { LeaseLostError } from '../src/errors.js';
-import { Space } from '../src/space.js';
+import { Space } from '../src/space/space.js';
 import { onServers, until } from './setting.js';
 
 onServers(

@@ -3,9 +3,9 @@ import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { expect, onTestFinished, test } from 'vitest';
 import { Line } from '../chaos/line.js';
-import { Space } from '../src/space.js';
-import { TURN } from '../src/turn-source.js';
-import { keysOf } from '../src/wire.js';
+import { TURN } from '../src/script/turn-source.js';
+import { keysOf } from '../src/script/wire.js';
+import { Space } from '../src/space/space.js';
 import { onServers, until } from './setting.js';
 
 const CLIENTS: [string, (port: number) => unknown][] = [

@@ -1,7 +1,7 @@
 /** What users do with objects and guards: they freeze them, and print what stands for them. */
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
-import { Space } from '../src/space.js';
+import { Space } from '../src/space/space.js';
 import { folder } from './local-processes.js';
 
 test('frozen guards give back, and frozen objects go on', async () => {

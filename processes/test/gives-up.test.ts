@@ -8,7 +8,7 @@ import { createClient as createClient5, createCluster as createCluster5 } from '
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { startCluster, startServer } from '../servers/servers.js';
 import { slotOf } from '../src/drivers/connections.js';
-import { Space } from '../src/space.js';
+import { Space } from '../src/space/space.js';
 import { onEachServer } from './each-server.js';
 import { until } from './setting.js';
 

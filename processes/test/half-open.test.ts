@@ -7,8 +7,8 @@ import { Redis as Redis5 } from 'ioredis-5';
 import { createClient } from 'redis';
 import { expect, onTestFinished, test } from 'vitest';
 import { startServer } from '../servers/servers.js';
-import { Space } from '../src/space.js';
-import { keysOf } from '../src/wire.js';
+import { keysOf } from '../src/script/wire.js';
+import { Space } from '../src/space/space.js';
 import { onServers, until } from './setting.js';
 
 type Kind = 'commands' | 'messages' | 'waits';
@@ -152,7 +152,7 @@ onServers(
       // The thread loads a built file.
       const { Heartbeat } = (await import(
         '../dist/module/heartbeat.js' as string
-      )) as typeof import('../src/heartbeat.js');
+      )) as typeof import('../src/heartbeat/heartbeat.js');
       const thread = new Heartbeat(new URL('./heartbeat-client.mjs', import.meta.url).href, 1000, 1);
       onTestFinished(() => thread.stop());
       await thread.ready;

@@ -1,7 +1,7 @@
 /** Several objects held at once. */
 import { expect, expectTypeOf, test } from 'vitest';
 import { LeaseLostError, TimeoutError } from '../src/errors.js';
-import type { HeldLock, HeldPermits, HeldRead, HeldWrite } from '../src/hold.js';
+import type { HeldLock, HeldPermits, HeldRead, HeldWrite } from '../src/objects/hold.js';
 import { onForms } from './forms.js';
 import { until } from './setting.js';
 

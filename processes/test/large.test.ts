@@ -4,9 +4,9 @@
  */
 import type { Redis } from 'ioredis';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { Calls } from '../src/calls.js';
 import { CancelledError, DisposedError } from '../src/errors.js';
-import { TURN } from '../src/turn-source.js';
+import { TURN } from '../src/script/turn-source.js';
+import { Calls } from '../src/session/calls.js';
 import { onServers, type Setting, until } from './setting.js';
 
 const MANY = 1500;

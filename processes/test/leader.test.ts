@@ -1,8 +1,8 @@
 /** One process of a space leads. */
 import { expect, test } from 'vitest';
-import { clock } from '../src/clock.js';
 import { DisposedError, LeaseLostError, TimeoutError } from '../src/errors.js';
-import { Leader } from '../src/leader.js';
+import { Leader } from '../src/objects/leader.js';
+import { clock } from '../src/runtime/clock.js';
 import { onForms } from './forms.js';
 import { onServers, until } from './setting.js';
 

@@ -24,7 +24,6 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { clock } from '../src/clock.js';
 import { Broker } from '../src/local/broker.js';
 import { directoryOf } from '../src/local/directory.js';
 import { localDriver } from '../src/local/driver.js';
@@ -33,9 +32,10 @@ import { callLine, deathLine, Journal, readJournal } from '../src/local/journal.
 import { address, boot, hasEnded, home, random } from '../src/local/platform.js';
 import { State } from '../src/local/twin/state.js';
 import { reap, turn } from '../src/local/twin/turn.js';
-import type { LocalOptions } from '../src/options.js';
-import { Space } from '../src/space.js';
-import { tokenOf } from '../src/wire.js';
+import { clock } from '../src/runtime/clock.js';
+import { tokenOf } from '../src/script/wire.js';
+import type { LocalOptions } from '../src/space/options.js';
+import { Space } from '../src/space/space.js';
 import { folder, Member, members } from './local-processes.js';
 import { sleep, until } from './setting.js';
 

@@ -9,7 +9,7 @@ import { directoryOf } from '../src/local/directory.js';
 import { Folder } from '../src/local/generations.js';
 import { readJournal } from '../src/local/journal.js';
 import type { State } from '../src/local/twin/state.js';
-import { Space } from '../src/space.js';
+import { Space } from '../src/space/space.js';
 import { WHOLE } from './each-server.js';
 import { folder, type Granted, Member, members } from './local-processes.js';
 import { sleep, until } from './setting.js';

@@ -4,11 +4,11 @@ import { Data, type Published } from '../check/data-model.js';
 import { recordsOf } from '../check/invariants.js';
 import { Server, turnChunk } from '../check/server.js';
 import { VirtualClock, VirtualDriver } from '../check/simulation.js';
-import { Space } from '../src/space.js';
+import { Space } from '../src/space/space.js';
 import { noting } from './setting.js';
 // `Space.connect` loads these. Here each step must be done at once.
 import '../src/drivers/recognise.js';
-import '../src/turn-source.js';
+import '../src/script/turn-source.js';
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 

@@ -6,8 +6,8 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { Data } from '../check/data-model.js';
 import { Server, turnChunk } from '../check/server.js';
 import { VirtualClock, VirtualDriver } from '../check/simulation.js';
-import { AnswerTimes } from '../src/answer-times.js';
-import { Space } from '../src/space.js';
+import { AnswerTimes } from '../src/drivers/answer-times.js';
+import { Space } from '../src/space/space.js';
 
 const LEASE = 10_000;
 const STEP = 5;

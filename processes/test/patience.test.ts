@@ -4,12 +4,12 @@
  */
 import { closeSync } from 'node:fs';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { clock } from '../src/clock.js';
 import { Broker } from '../src/local/broker.js';
 import { type Owner, SocketConnection } from '../src/local/connection.js';
 import { directoryOf } from '../src/local/directory.js';
 import { Folder, type Generation, newMember } from '../src/local/generations.js';
 import { LOOK } from '../src/local/patience.js';
+import { clock } from '../src/runtime/clock.js';
 import { folder, Member } from './local-processes.js';
 import { until } from './setting.js';
 

@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { keysOf } from '../src/wire.js';
+import { keysOf } from '../src/script/wire.js';
 import { onServers, type Setting } from './setting.js';
 
 const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
@@ -53,12 +53,12 @@ function build(folder: string, name: string): void {
   cpSync(join(PACKAGE, 'build/src'), join(path, 'src'), { recursive: true });
   const own = join(path, 'processes/src');
   cpSync(join(PACKAGE, 'build/processes/src'), own, { recursive: true });
-  const wire = readFileSync(join(own, 'wire.js'), 'utf8');
+  const wire = readFileSync(join(own, 'script/wire.js'), 'utf8');
   const formats = changed(wire, ['written: 2, read: 2 }', `written: ${written}, read: ${read} }`]);
-  writeFileSync(join(own, 'wire.js'), formats);
-  const text = script.reduce(changed, readFileSync(join(PACKAGE, 'src/turn.lua'), 'utf8'));
+  writeFileSync(join(own, 'script/wire.js'), formats);
+  const text = script.reduce(changed, readFileSync(join(PACKAGE, 'src/script/joined.lua'), 'utf8'));
   const sha = createHash('sha1').update(text).digest('hex');
-  writeFileSync(join(own, 'turn-source.js'), `export const TURN = ${JSON.stringify({ text, sha })};\n`);
+  writeFileSync(join(own, 'script/turn-source.js'), `export const TURN = ${JSON.stringify({ text, sha })};\n`);
 }
 
 /** A process with one of the builds. */

@@ -4,7 +4,7 @@ import { latin1, SIDS } from '../check/calls.js';
 import { Data } from '../check/data-model.js';
 import { KEYS, type Reply } from '../check/server.js';
 import { type Binary, type Server, startServer } from '../servers/servers.js';
-import { TURN } from '../src/turn-source.js';
+import { TURN } from '../src/script/turn-source.js';
 
 /** Stands for the reply of a call that ends with an error, because each server words its errors in its own way. */
 export const FAILED = 'failed';

@@ -2,12 +2,12 @@ import { Worker } from 'node:worker_threads';
 import { expect, test, vi } from 'vitest';
 import { VirtualClock } from '../check/simulation.js';
 import { startReplica } from '../servers/servers.js';
-import { Calls } from '../src/calls.js';
 import { LeaseLostError, TimeoutError } from '../src/errors.js';
-import { tellFailover } from '../src/failover.js';
-import { type BeatOrder, Heartbeat } from '../src/heartbeat.js';
-import type { SpaceOptions } from '../src/options.js';
-import type { Space } from '../src/space.js';
+import { type BeatOrder, Heartbeat } from '../src/heartbeat/heartbeat.js';
+import { Calls } from '../src/session/calls.js';
+import { tellFailover } from '../src/session/failover.js';
+import type { SpaceOptions } from '../src/space/options.js';
+import type { Space } from '../src/space/space.js';
 import { onForms } from './forms.js';
 import { busy, onServers, sleep, until } from './setting.js';
 

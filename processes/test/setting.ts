@@ -2,10 +2,10 @@
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
 import { type Server, startServer } from '../servers/servers.js';
-import type { SpaceOptions } from '../src/options.js';
-import { Space } from '../src/space.js';
-import { TURN } from '../src/turn-source.js';
-import { keysOf } from '../src/wire.js';
+import { TURN } from '../src/script/turn-source.js';
+import { keysOf } from '../src/script/wire.js';
+import type { SpaceOptions } from '../src/space/options.js';
+import { Space } from '../src/space/space.js';
 import { onEachServer } from './each-server.js';
 
 export interface Setting {

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { processes, startOf, Tree } from '../src/cli/tree.js';
+import { processes, startOf, Tree } from '../src/command/tree.js';
 
 async function started(): Promise<ChildProcess & { readonly pid: number }> {
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000); console.log()']);

@@ -7,7 +7,7 @@ import { Redis } from 'ioredis';
 import { createCluster } from 'redis';
 import { type TestContext, test } from 'vitest';
 import { freePort, type Server, startCluster, startServer } from '../servers/servers.js';
-import { Space } from '../src/space.js';
+import { Space } from '../src/space/space.js';
 import { onEachServer } from './each-server.js';
 import { sleep, until } from './setting.js';
 

@@ -7,7 +7,7 @@
 import { expect, test } from 'vitest';
 import { Data } from '../check/data-model.js';
 import { type Reply, Server, turnChunk } from '../check/server.js';
-import * as wire from '../src/wire.js';
+import * as wire from '../src/script/wire.js';
 
 const server = new Server(turnChunk({ WORK: 2, MOST_FOUND: 3 }));
 const [A, B] = ['p00000000000000a', 'p00000000000000b'];

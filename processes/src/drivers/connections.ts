@@ -18,9 +18,10 @@
  *      ^ ^------+          gave up: the user's strategy wants no more attempts to connect
  *      +--> gave up        closed: the driver was closed, and leaves this state no more
  */
-import { AnswerTimes } from '../answer-times.js';
-import { clock } from '../clock.js';
-import { eventsHandled } from '../ticks.js';
+
+import { clock } from '../runtime/clock.js';
+import { eventsHandled } from '../runtime/ticks.js';
+import { AnswerTimes } from './answer-times.js';
 import type { Driver, Script, StopListening } from './driver.js';
 import { asError, type Connection, ELSEWHERE, type Events, impatient, Link, SILENT } from './link.js';
 

@@ -1,5 +1,5 @@
 /** What taketurns-processes needs of a client of Valkey or Redis. A driver provides this for each client library. */
-import type { AnswerTimes } from '../answer-times.js';
+import type { AnswerTimes } from './answer-times.js';
 
 /** Stops listening. */
 export type StopListening = () => Promise<void>;

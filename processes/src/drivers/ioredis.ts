@@ -7,7 +7,7 @@
  * cluster client for one purpose: to ask which node has which slot.
  */
 
-import { eventsHandled } from '../ticks.js';
+import { eventsHandled } from '../runtime/ticks.js';
 import { Connections, type Library, type Place } from './connections.js';
 import type { Driver } from './driver.js';
 import { asError, type Connection, type Events } from './link.js';

@@ -6,9 +6,10 @@
  *     opening --> connected --> ready --> over      over: all that is pending is rejected, and whoever keeps the link is
  *        +------------+------------------->         told. Each of the two steps to `ready` has its time
  */
-import type { AnswerTimes } from '../answer-times.js';
-import { clock } from '../clock.js';
-import { eventsHandled } from '../ticks.js';
+
+import { clock } from '../runtime/clock.js';
+import { eventsHandled } from '../runtime/ticks.js';
+import type { AnswerTimes } from './answer-times.js';
 import type { Script } from './driver.js';
 
 /** One connection, made by a client library. */

@@ -21,8 +21,8 @@
  * The broker ends as if its process had died: nothing is handed over, because the next broker needs nothing but files.
  */
 import { createServer, type Server, type Socket } from 'node:net';
-import { clock } from '../clock.js';
-import { later } from '../ticks.js';
+import { clock } from '../runtime/clock.js';
+import { later } from '../runtime/ticks.js';
 import { doubtIn, inDoubt, joined, split } from './doubts.js';
 import { close, type Folder, type Generation, hasDied, isMember, timeOfDay } from './generations.js';
 import { faultIn } from './grammar.js';

@@ -9,8 +9,8 @@
  * waits would not notice otherwise. A broker in the same thread is asked as often whether it is current.
  */
 import { connect, type Socket } from 'node:net';
-import { clock, type Timer } from '../clock.js';
-import { eventsHandled, later, microtask } from '../ticks.js';
+import { clock, type Timer } from '../runtime/clock.js';
+import { eventsHandled, later, microtask } from '../runtime/ticks.js';
 import type { Broker } from './broker.js';
 import type { Folder, Generation } from './generations.js';
 import { type Line, lineOf, onLines } from './lines.js';

@@ -23,10 +23,10 @@
 import { lstatSync, readdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Worker } from 'node:worker_threads';
-import { clock, type Timer } from '../clock.js';
 import type { Driver, StopListening } from '../drivers/driver.js';
 import { SpaceError } from '../errors.js';
-import { microtask } from '../ticks.js';
+import { clock, type Timer } from '../runtime/clock.js';
+import { microtask } from '../runtime/ticks.js';
 import { Broker } from './broker.js';
 import type { ThreadData } from './broker-thread.js';
 import { type Connection, InlineConnection, type Owner, SocketConnection } from './connection.js';

@@ -22,7 +22,7 @@ const NAME = /^[^\0]{1,108}$/;
 /** A number of requests, and then so many of them. */
 const REQUESTS = 'requests';
 
-/** wire.ts says what the arguments of each letter are. */
+/** script/wire.ts says what the arguments of each letter are. */
 const OPERATIONS: Readonly<Record<string, readonly (RegExp | typeof REQUESTS)[]>> = {
   A: [NAME, TICKET_OR_NONE, RID, PERMITS],
   B: [ANY],

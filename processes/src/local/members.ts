@@ -16,8 +16,8 @@
  * the answer to an earlier question does not count, unless it is that the process has ended.
  */
 import { connect, type Socket } from 'node:net';
-import { clock, type Timer } from '../clock.js';
-import { eventsHandled } from '../ticks.js';
+import { clock, type Timer } from '../runtime/clock.js';
+import { eventsHandled } from '../runtime/ticks.js';
 import type { Folder } from './generations.js';
 import { lineOf } from './lines.js';
 import { address } from './platform.js';

@@ -10,7 +10,7 @@
  * process may not even have sent its question. The wait begins anew only once, so a process whose event loop is always
  * busy finds out too that the other process is stopped. Whoever asks `isOver` must first read all that has come.
  */
-import { clock } from '../clock.js';
+import { clock } from '../runtime/clock.js';
 
 /** How often to look, in milliseconds. */
 export const LOOK = 100;

@@ -6,9 +6,9 @@
  *           --- sessions: sid  --> Session ------- requests: rid --> Request, whether it waits or holds
  *
  * A request that is in no queue holds its permits. Invariant: a request with `waits` is in the queue of the object of
- * its name, and no other request is in a queue. turn/turn.lua lists the invariants I1 to I6, which hold here too.
+ * its name, and no other request is in a queue. script/turn.lua lists the invariants I1 to I6, which hold here too.
  *
- * The script keeps the same in seven keys (turn/turn.lua). Here each request is one object, where the script has a
+ * The script keeps the same in seven keys (script/turn.lua). Here each request is one object, where the script has a
  * record, an entry of the queue and perhaps a number of deaths.
  */
 
@@ -34,7 +34,7 @@ export interface Request {
   deaths: number;
 }
 
-/** An object that requests wait for. turn/objects.lua says what each field means. */
+/** An object that requests wait for. script/objects.lua says what each field means. */
 export interface SharedObject {
   readonly name: string;
   kind: string;
@@ -207,7 +207,7 @@ export class State {
     if (ticketAt(now - HOUR) > this.ticket) this.ticket = ticketAt(now);
   }
 
-  /** Lets the tickets leap past `topmost`, and leaves room for those that wait. turn/tickets.lua says why. */
+  /** Lets the tickets leap past `topmost`, and leaves room for those that wait. script/tickets.lua says why. */
   leap(now: number, topmost: number): void {
     const last = Math.max(this.ticket, topmost);
     const late = ticketAt(now);

@@ -1,11 +1,11 @@
 /**
- * The twin of the script on the server (turn/*.lua): the same calls have the same replies and the same messages.
+ * The twin of the script on the server (script/*.lua): the same calls have the same replies and the same messages.
  *
  *     a call: sid conn channel, then operations --- turn ---> reply: an answer for each operation, then news
  *     the death of a session                    --- reap --->        for the caller
  *                                                       ---> messages: news for other sessions, with numbers
  *
- * The files in turn/ say what each operation does, and why it is right. The functions here have the names that they
+ * The files in script/ say what each operation does, and why it is right. The functions here have the names that they
  * have there, and they stand in the order of those files: tickets, requests, queue and sessions in call.ts, operations
  * and call here. What differs:
  *

@@ -1,0 +1,104 @@
+/** Joins the space that a command line names: of this machine, or of a server. */
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Mutex } from '../objects/mutex.js';
+import type { RwLock } from '../objects/rw-lock.js';
+import type { Semaphore } from '../objects/semaphore.js';
+import { DEFAULT_LEASE } from '../space/options.js';
+import { type ObjectEntry, Space } from '../space/space.js';
+import { type Given, numberOf, UsageError } from './arguments.js';
+
+/** A client of the user's library for `--url`, and what ends it. */
+interface Client {
+  on(event: 'error', listener: () => void): unknown;
+}
+
+type Make = (url: string) => Client;
+
+interface Library {
+  readonly Redis?: new (url: string, options: object) => Client;
+  readonly createClient?: (options: object) => Client;
+}
+
+/** The libraries whose clients are made from a URL, in the order in which they are tried. */
+const LIBRARIES = ['ioredis', 'iovalkey', 'redis'];
+
+/** Loads a library that this package finds, or that the project in the present folder has. */
+async function load(name: string): Promise<Library | undefined> {
+  for (const find of [() => name, () => pathToFileURL(createRequire(join(process.cwd(), 'x')).resolve(name)).href]) {
+    try {
+      return (await import(find())) as Library;
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== 'ERR_MODULE_NOT_FOUND' && code !== 'MODULE_NOT_FOUND') throw error;
+    }
+  }
+  return undefined;
+}
+
+async function maker(): Promise<Make> {
+  for (const name of LIBRARIES) {
+    const library = await load(name);
+    const { Redis, createClient } = library ?? {};
+    if (Redis) return (url) => new Redis(url, { lazyConnect: true });
+    if (createClient) return (url) => createClient({ url });
+  }
+  throw new UsageError('--url needs a client library: npm install ioredis (or iovalkey, or redis)');
+}
+
+/** The lease of the space in milliseconds; undefined without a server, where a turn has none. */
+export function leaseOf(given: Given): number | undefined {
+  const { command, values } = given;
+  const seconds = numberOf(
+    given,
+    'lease',
+    'a number of seconds from 0.5 to 3600',
+    (value) => value >= 0.5 && value <= 3600,
+  );
+  if (values.url !== undefined) return seconds === undefined ? DEFAULT_LEASE : Math.round(seconds * 1000);
+  if (seconds === undefined) return undefined;
+  throw new UsageError(`${command}: --lease is for a server, so it needs --url`);
+}
+
+/** Joins the space. label: names this process. */
+export async function joinSpace(given: Given, label?: string): Promise<Space> {
+  const { command, values } = given;
+  const { space, directory, url } = values;
+  const lease = leaseOf(given);
+  const options = { ...(space === undefined ? {} : { space }), ...(label === undefined ? {} : { label }) };
+  if (url === undefined) return Space.local(directory === undefined ? options : { ...options, directory });
+  if (directory !== undefined)
+    throw new UsageError(`${command}: --directory is for this machine, and --url for a server`);
+  const scheme = /^(redis|valkey)(s?):\/\//.exec(url);
+  if (!scheme)
+    throw new UsageError(`${command}: --url must begin with redis:// or rediss://, got ${JSON.stringify(url)}`);
+  const client = (await maker())(url.replace(/^valkey/, 'redis'));
+  client.on('error', () => {});
+  const joined = await Space.connect(client, { ...options, lease: lease as number });
+  return joined.on('trouble', ({ message }) => console.error(`taketurns-processes: ${message}`));
+}
+
+/** Opens an object with the settings that it has. */
+export function openAs(
+  space: Space,
+  { name, kind, max, robust, ephemeral, bypass }: ObjectEntry,
+): Promise<Semaphore | Mutex | RwLock> {
+  if (kind === 'mutex') return space.mutex(name, { robust, ephemeral, bypass });
+  return kind === 'semaphore'
+    ? space.semaphore(name, max, { robust, ephemeral })
+    : space.rwLock(name, { robust, ephemeral });
+}
+
+/**
+ * A handle by which one looks at an object and takes holds away. It never makes the object, even if somebody has
+ * disposed of the object meanwhile: a handle of an ephemeral object opens the object only when it asks for permits.
+ */
+export const lookAt = (space: Space, entry: ObjectEntry): Promise<Semaphore | Mutex | RwLock> =>
+  openAs(space, { ...entry, ephemeral: true });
+
+/** The object of this name, or undefined if there is none. */
+export async function find(space: Space, name: string): Promise<ObjectEntry | undefined> {
+  for await (const entry of space.objects()) if (entry.name === name) return entry;
+  return undefined;
+}

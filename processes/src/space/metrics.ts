@@ -1,0 +1,214 @@
+/**
+ * Counts and histograms of what the event `metric` tells of this process's requests, in the form of
+ * `taketurns/metrics`. So the same exporter serves both packages.
+ */
+import { badType } from '../../../src/common/errors.js';
+import type { Metric } from './events.js';
+import type { Space } from './space.js';
+
+/** How values are spread. */
+export interface Histogram {
+  /** The number of values. */
+  readonly count: number;
+  /** The sum of the values. */
+  readonly sum: number;
+  /** The largest value of each bucket but the last, ascending. */
+  readonly bounds: readonly number[];
+  /** How many values are in each bucket, one more than there are bounds. */
+  readonly counts: readonly number[];
+}
+
+/** A value of a metric, with what tells it from the other values of the metric. */
+export interface MetricPoint {
+  /** For example `{ 'taketurns.object.kind': 'Mutex', 'taketurns.object.name': 'accounts' }`. */
+  readonly attributes: Readonly<Record<string, string | boolean>>;
+  /** A `Histogram` if the type of the metric is `histogram`, otherwise a number. */
+  readonly value: number | Histogram;
+}
+
+/** A metric of this process in a space. */
+export interface CollectedMetric {
+  /** For example `taketurns.wait.duration`. */
+  readonly name: string;
+  /** What the values are, in a sentence. */
+  readonly description: string;
+  /** The unit of the values: `s`, `{request}` or `{event}`. */
+  readonly unit: string;
+  /** A `counter` only grows. */
+  readonly type: 'counter' | 'histogram';
+  /** The values. */
+  readonly points: readonly MetricPoint[];
+}
+
+/** The longest time of each bucket but the last, in seconds. */
+const BOUNDS = [0.00001, 0.0001, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10];
+/** Objects with more names than this count together. */
+const MOST = 511;
+const KINDS = { semaphore: 'Semaphore', mutex: 'Mutex', rwlock: 'RwLock' } as const;
+
+interface Times {
+  sum: number;
+  readonly counts: number[];
+}
+
+interface Series {
+  readonly attributes: MetricPoint['attributes'];
+  readonly waits: Times;
+  readonly holds: Times;
+  queued: number;
+  failures: number;
+  lost: number;
+}
+
+interface Counted {
+  /** By kind and name. */
+  readonly objects: Map<string, Series>;
+  troubles: number;
+  failovers: number;
+}
+
+/** What is counted of each space. */
+const counted = new WeakMap<Space, Counted>();
+
+const times = (): Times => ({ sum: 0, counts: new Array(BOUNDS.length + 1).fill(0) });
+
+function add(to: Times, seconds: number): void {
+  const { counts } = to;
+  const bucket = BOUNDS.findIndex((bound) => seconds <= bound);
+  const at = bucket < 0 ? BOUNDS.length : bucket;
+  counts[at] = (counts[at] as number) + 1;
+  to.sum += seconds;
+}
+
+function seriesOf(all: Map<string, Series>, { kind, name }: Metric): Series {
+  const isKnown = all.has(`${kind} ${name}`) || all.size < MOST;
+  const key = isKnown ? `${kind} ${name}` : '';
+  let series = all.get(key);
+  if (series === undefined) {
+    const attributes = isKnown
+      ? { 'taketurns.object.kind': KINDS[kind], 'taketurns.object.name': name }
+      : { 'otel.metric.overflow': true };
+    series = { attributes, waits: times(), holds: times(), queued: 0, failures: 0, lost: 0 };
+    all.set(key, series);
+  }
+  return series;
+}
+
+function checkSpace(what: string, space: Space): void {
+  // A space of another copy of this package counts, too.
+  if ({}.toString.call(space) !== '[object Space]') throw badType(`${what}: space`, 'a Space', space);
+}
+
+/**
+ * Counts the requests of this process in a space from now on: how long they wait, and how long they hold. Without this
+ * call nothing is measured. Never blocks. A second call for the same space changes nothing.
+ * @throws {TypeError} if `space` is no `Space`.
+ * @example startMetrics(space);
+ */
+export function startMetrics(space: Space): void {
+  checkSpace('startMetrics', space);
+  if (counted.has(space)) return;
+  const all = new Map<string, Series>();
+  const counts: Counted = { objects: all, troubles: 0, failovers: 0 };
+  counted.set(space, counts);
+  space.on('metric', (metric) => {
+    const series = seriesOf(all, metric);
+    if (metric.event === 'wait') series.queued++;
+    else add(metric.event === 'release' ? series.holds : series.waits, metric.ms / 1000);
+    if (metric.event === 'timeout') series.failures++;
+  });
+  space.on('lost', ({ names }) => {
+    for (const name of names) {
+      // The event tells no kind. What is lost was held, and so it was counted, unless it was held before this call.
+      const key = Object.keys(KINDS).map((kind) => `${kind} ${name}`);
+      const series = all.get(key.find((each) => all.has(each)) ?? '');
+      if (series) series.lost++;
+    }
+  });
+  space.on('trouble', () => counts.troubles++);
+  space.on('failover', () => counts.failovers++);
+}
+
+/**
+ * Returns what `startMetrics` has counted: an empty list if it was not called. Never blocks.
+ *
+ * | metric | type | |
+ * | --- | --- | --- |
+ * | `taketurns.wait.duration` | histogram | from the call until the grant, or until the time-out has passed |
+ * | `taketurns.wait.queued` | counter | requests that were not granted at once |
+ * | `taketurns.wait.failures` | counter | requests that ended by a time-out |
+ * | `taketurns.hold.duration` | histogram | from the grant until permits were given back |
+ * | `taketurns.hold.lost` | counter | grants that were lost: with the lease, by a revocation or by a failover |
+ * | `taketurns.space.troubles` | counter | causes that kept the space from its server: events `trouble` |
+ * | `taketurns.space.failovers` | counter | new histories of the server's data: events `failover` |
+ *
+ * Each kind and name of an object has its own values, and the last two metrics have one value of the space; more than
+ * 511 count together, under `otel.metric.overflow`.
+ * @throws {TypeError} if `space` is no `Space`.
+ * @example for (const { name, points } of metrics(space)) console.log(name, points);
+ */
+export function metrics(space: Space): CollectedMetric[] {
+  checkSpace('metrics', space);
+  const counts = counted.get(space);
+  if (counts === undefined) return [];
+  const { objects: all, troubles, failovers } = counts;
+  const points = (value: (series: Series) => MetricPoint['value']): MetricPoint[] =>
+    [...all.values()].map((series) => ({ attributes: series.attributes, value: value(series) }));
+  const histogram = ({ sum, counts }: Times): Histogram => ({
+    count: counts.reduce((total, count) => total + count, 0),
+    sum,
+    bounds: BOUNDS,
+    counts: [...counts],
+  });
+  return [
+    {
+      name: 'taketurns.wait.duration',
+      description: 'How long requests have waited.',
+      unit: 's',
+      type: 'histogram',
+      points: points(({ waits }) => histogram(waits)),
+    },
+    {
+      name: 'taketurns.wait.queued',
+      description: 'Requests that were not granted at once.',
+      unit: '{request}',
+      type: 'counter',
+      points: points(({ queued }) => queued),
+    },
+    {
+      name: 'taketurns.wait.failures',
+      description: 'Requests that have waited, and have not got what they waited for.',
+      unit: '{request}',
+      type: 'counter',
+      points: points(({ failures }) => failures),
+    },
+    {
+      name: 'taketurns.hold.duration',
+      description: 'How long permits and locks were held.',
+      unit: 's',
+      type: 'histogram',
+      points: points(({ holds }) => histogram(holds)),
+    },
+    {
+      name: 'taketurns.hold.lost',
+      description: 'Grants that were lost before they were given back.',
+      unit: '{request}',
+      type: 'counter',
+      points: points(({ lost }) => lost),
+    },
+    {
+      name: 'taketurns.space.troubles',
+      description: 'Causes that have kept the space from its server.',
+      unit: '{event}',
+      type: 'counter',
+      points: [{ attributes: {}, value: troubles }],
+    },
+    {
+      name: 'taketurns.space.failovers',
+      description: 'New histories of the data of the server.',
+      unit: '{event}',
+      type: 'counter',
+      points: [{ attributes: {}, value: failovers }],
+    },
+  ];
+}
