@@ -390,13 +390,15 @@ export class Mutex extends SharedObject<typeof KIND> implements MutexLimit {
     const resolve: (value: T | PromiseLike<T>) => void = resolveOfNew();
     let unwatch = nothing;
     let leaving: Leaving | undefined;
-    /** The promise has the lock, or it is rejected. */
+    let uncounted = 1;
+    /** The promise has the lock, or it is rejected. A second call has no effect (settlement.ts). */
     const has = (value?: Promise<never>): void => {
       unwatch();
       if (value !== undefined) resolve(value.catch((error) => refuse(this, error, leaving?.reason)).catch(locate));
       else {
         resolve(passes ? give(true) : this.#given(give));
-        shared.grants++;
+        shared.grants += uncounted;
+        uncounted = 0;
       }
     };
     const due = head.whenDue(has, since);
@@ -406,10 +408,13 @@ export class Mutex extends SharedObject<typeof KIND> implements MutexLimit {
     this[back]();
     // Afterwards nobody could tell which of two heads has the lock.
     if (head.isOwed) head.flush();
+    // The promise may become the head at once.
+    if (promises.first === 0) head.planRest();
     const answer = promises.arrive(this, this.#at, 1, shared.attachment, due, leaving?.run);
     if (answer === ADMITTED) {
       // Nothing is called before `head` knows the promise (promises.ts).
-      head.settle = has;
+      head.owed.promise = has;
+      head.asks = promises.asks;
       head.begin(since);
     } else if (answer < ADMITTED) {
       unwatch();
@@ -471,7 +476,7 @@ export class Mutex extends SharedObject<typeof KIND> implements MutexLimit {
     // Nobody waits for an object that has been evicted, and the words that count these calls are not there.
     if (this.#at === CLOSED_OBJECT) return;
     this.#core.askAll(this.#at);
-    this.#shared.promises.cancelAll(new CancelledError(reason));
+    this.#head.cancelAll(new CancelledError(reason));
     this.#core.wakeHead(this.#at);
   }
 

@@ -75,6 +75,6 @@ export function cancelling(promises: Promises, head: HeadPromise, request: Leavi
       return request.reason;
     };
     promises.cancel(request.run, give);
-    if (head.settle === request.head) head.cancel(give);
+    if (head.owed.promise === request.head) head.cancel(give);
   };
 }

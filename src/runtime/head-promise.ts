@@ -1,40 +1,51 @@
 /**
  * If a promise of this thread is the head of a mutex, this file looks after the promise until it has the lock or is
- * cancelled. A thread has at most one such promise at a time for each mutex.
+ * cancelled. A thread has at most one such promise at a time for each mutex. The promises behind it are in promises.ts,
+ * where the picture shows who calls whom.
  *
  * The promise reserves the lock at once, because its thread cannot poll (core/kinds/mutex/mutex.ts). The unlocking
  * thread then rings the doorbell of this thread. If the unlocking thread is this thread itself, it tries to take the
  * lock for the promise before `unlock` returns, and rings no doorbell.
  *
- * The promise leaves if cancelAll has been called since it began. To find this out, it compares the count of cancelAll
- * with the value that the promises of this thread have seen last (promises.ts).
+ *     `owed`                     the promise
+ *     no promise                 no promise of this thread is the head
+ *     promise                    waits. If `#isAsking`, it may have got the lock: a call of `reserveLock` was cut
+ *     promise and outcome        does not wait any more, and does not know it yet. If `#isAsking`, it leaves, and the core
+ *                                may not know it yet: `cancelHead` follows
+ *
+ * Each of the two calls of the core may be made again after a cut, and answers the same then. settlement.ts says why no
+ * outcome is lost.
+ *
+ * The promise leaves if cancelAll has been called since it began to wait in the queue. To find this out, it compares the
+ * count of cancelAll with the value that the promises in the queue had seen when it became the head.
  */
 
 import type { Core } from '../border/core.js';
 import { ADMITTED, ANSWER_CLOSED, OBJECT_SIZE } from '../border/numbers.js';
 import type { Doorbell, Flushable } from './doorbell.js';
-import { DisposedError } from './errors.js';
+import { CancelledError, DisposedError } from './errors.js';
 import { NO_SLOT } from './numbers.js';
-import type { Known, Resolve } from './promises.js';
+import type { Ahead, Promises, Resolve } from './promises.js';
+import { GRANTED, Settlement } from './settlement.js';
 
-/** Makes what a promise that is over gets: nothing, or a promise that is rejected. */
-type Outcome = () => Promise<never> | undefined;
+/** The part of `Shared` (membership.ts) that the head needs. */
+interface Known {
+  readonly address: number;
+  readonly attachment: number;
+  readonly promises: Promises;
+}
 
-const granted: Outcome = () => undefined;
-const disposed: Outcome = () => Promise.reject(new DisposedError());
+const disposed = (): Error => new DisposedError();
 
-export class HeadPromise implements Flushable {
+export class HeadPromise implements Flushable, Ahead {
   readonly #core: Core;
   readonly #doorbell: Doorbell;
   readonly #shared: Known;
-  /** Settles the promise; undefined if no promise waits. */
-  settle: Resolve | undefined;
-  /** Set when the promise does not wait in the core any more, and `settle` has not been called yet. */
-  #outcome: Outcome | undefined;
+  readonly owed = new Settlement();
+  /** The count of cancelAll that the promises in the queue had seen when the promise became the head. */
+  asks = 0;
   /** Whether a call of the core for the promise is under way, or an exception has ended it. */
-  isCut = false;
-  /** What `settle` is to be called with, if that is a promise. */
-  #value: Promise<never> | undefined;
+  #isAsking = false;
   slot = NO_SLOT;
 
   constructor(core: Core, doorbell: Doorbell, shared: Known) {
@@ -45,12 +56,12 @@ export class HeadPromise implements Flushable {
 
   /** Whether an exception has ended a call for a promise. Then `flush` must come before another promise is the head. */
   get isOwed(): boolean {
-    return this.isCut || this.#outcome !== undefined;
+    return this.#isAsking || this.owed.outcome !== undefined;
   }
 
   /** Whether a promise waits. */
   get waits(): boolean {
-    return this.settle !== undefined;
+    return this.owed.promise !== undefined;
   }
 
   /**
@@ -78,14 +89,15 @@ export class HeadPromise implements Flushable {
       // An exception may have ended an earlier call of this function.
       if (isHead) return;
       isHead = true;
-      this.settle = has;
+      this.owed.promise = has;
+      this.asks = this.#shared.promises.asks;
       this.begin(since);
     };
   }
 
   /**
-   * Is called when a promise has become the head, and `settle` has been set. It has waited since `since`. If the stack is
-   * exhausted, the rest goes on with the promise.
+   * Is called when a promise has become the head: it is the promise of `owed`, and `asks` has been set. The promise has
+   * waited since `since`. If the stack is exhausted, the rest goes on with the promise.
    */
   begin(since: number): void {
     try {
@@ -97,50 +109,69 @@ export class HeadPromise implements Flushable {
 
   /** Takes the lock if it may. Is called when this thread has given the lock back, and by the doorbell. */
   flush(): void {
+    const { owed } = this;
     if (!this.waits) {
       this.#doorbell.done(this);
       return;
     }
-    if (this.#outcome === undefined) {
-      this.isCut = true;
-      const answer = this.#core.reserveLock(this.#shared.address, this.#shared.attachment);
+    if (owed.outcome === undefined) {
+      const { address, attachment } = this.#shared;
+      this.#isAsking = true;
+      const answer = this.#core.reserveLock(address, attachment);
       // Nothing is called until the answer is noted.
-      this.isCut = false;
-      if (answer === ADMITTED) this.#outcome = granted;
-      else if (answer === ANSWER_CLOSED) this.#outcome = disposed;
+      this.#isAsking = false;
+      if (answer === ADMITTED) owed.outcome = GRANTED;
+      else if (answer === ANSWER_CLOSED) owed.outcome = disposed;
     }
-    if (this.#outcome !== undefined) this.#end();
-    else if (!this.#shared.promises.obey()) this.#doorbell.entered(this, this.#shared.address / OBJECT_SIZE);
+    if (owed.outcome !== undefined) this.#end();
+    else if (!this.#obey()) this.#doorbell.entered(this, this.#shared.address / OBJECT_SIZE);
+  }
+
+  /** Cancels the promise if cancelAll has been called since it began to wait. Returns whether it has been. */
+  #obey(): boolean {
+    const { address, promises } = this.#shared;
+    if (this.#core.asks(address) === this.asks) return false;
+    if (promises.isTelling) {
+      // The call under way may be `cancelAll` of this thread, which cancels the head at its end. If not, the rest does.
+      this.#doorbell.restSoon(this);
+    } else {
+      promises.obey();
+      this.cancel(() => new CancelledError());
+    }
+    return true;
   }
 
   /** As `forget` of the promises. */
   forget(reason?: Error): void {
-    const { settle } = this;
-    this.settle = this.#outcome = this.#value = undefined;
+    const settle = this.owed.drop();
     if (reason) settle?.(Promise.reject(reason));
   }
 
+  /** Rejects the promises in the queue, and then the head. What is due already is granted. */
+  cancelAll(error: CancelledError): void {
+    this.#shared.promises.cancelAll(error);
+    this.cancel(() => error);
+  }
+
   cancel(reason: () => unknown): void {
+    const { owed } = this;
     // The promise may have got the lock.
-    if (this.isCut) this.flush();
+    if (this.#isAsking) this.flush();
     if (!this.waits) return;
-    if (this.#outcome === undefined) {
-      this.#outcome = () => Promise.reject(reason());
-      this.isCut = true;
+    if (owed.outcome === undefined) {
+      owed.outcome = reason;
+      this.#isAsking = true;
     }
     this.#end();
   }
 
   #end(): void {
-    if (this.isCut) {
+    if (this.#isAsking) {
       // The promise is cancelled. A second call has no effect.
       this.#core.cancelHead(this.#shared.address, this.#shared.attachment);
-      this.isCut = false;
+      this.#isAsking = false;
     }
-    this.#value ??= this.#outcome?.();
-    this.settle?.(this.#value);
-    // If an exception has ended the call, it is made again.
-    this.settle = this.#outcome = this.#value = undefined;
+    this.owed.tell();
     // The next waiter may be a promise of this same thread. No other thread rings for this promise.
     this.#shared.promises.settle();
     if (!this.waits) this.#doorbell.done(this);

@@ -1,10 +1,28 @@
 /**
  * This file keeps the promises of one thread on one shared object, and settles them in the order of their tickets.
  *
- * Promises stand in runs (core/queue/runs.ts). If a run has just begun, or this thread has settled its first promises,
- * the run is not entered in the waiting array, and no thread can ring for it. A rest is a look at all promises that
- * need one (doorbell.ts). It follows when the running code has ended, before the thread can sleep, and enters the run.
- * There is one rest, however many promises come and go until then.
+ *     Semaphore, Condition, RwLock, Channel         Mutex
+ *             │                                       │
+ *             │                                  HeadPromise    the promise that is the head of a mutex (head-promise.ts)
+ *             │                                       │
+ *             └──────────────► Promises ◄─────────────┘         those behind it, and of other classes all: this file
+ *                                 │
+ *                             Settlement                        what the core has decided, until the promises are told
+ *
+ *     Promises and HeadPromise ──► Doorbell                     when the thread looks at them again (doorbell.ts)
+ *
+ * Calls go along the arrows. Only these go back: the doorbell calls `flush` (`Flushable`); Promises lets the head finish
+ * before it settles those behind (`Ahead`), and calls `atRest` of its object (`Known`) and the functions that settle
+ * promises. Such a function of a channel or a mutex may call methods here: these leave all other promises to the call
+ * that is under way, and to the rest.
+ *
+ * Promises stand in runs (core/queue/runs.ts). The list of runs is what the queue of the core has of this thread. Only
+ * between an answer of the core and the next call here it has promises that are in a settlement (settlement.ts).
+ *
+ * If a run has just begun, or this thread has settled its first promises, the run is not entered in the waiting array,
+ * and no thread can ring for it. A rest is a look at all promises that need one (doorbell.ts). It follows when the
+ * running code has ended, before the thread can sleep, and enters the run. There is one rest, however many promises come
+ * and go until then.
  *
  * If this thread itself releases, it does not ring its own doorbell: it settles its own promises before the release
  * returns. If this thread cancels a request for which it has blocked, no promise here becomes due. The cancellation
@@ -15,10 +33,6 @@
  * begins. If the count has changed since the last read, all promises here are older than the call of cancelAll, so all
  * of them leave. In a rest the thread first enters the first run and then reads the count. So a thread that calls
  * cancelAll after this read sees the run, and rings (D12).
- *
- * An exhausted stack, or the timeout of node:vm, may end a call at the moment when the core has settled promises and
- * their functions are not called yet. So the thread notes the answer of the core before it calls anything else
- * (`#owed`). Each later call, and the rest, begins with what is owed. The rest is planned before the core is asked.
  */
 
 import type { Core } from '../border/core.js';
@@ -29,17 +43,9 @@ import type { Doorbell, Flushable } from './doorbell.js';
 import { CancelledError, DisposedError, described } from './errors.js';
 import { Fifo } from './fifo.js';
 import { NO_SLOT } from './numbers.js';
+import { GRANTED, type Resolve, type Run, rejected, Settlement } from './settlement.js';
 
-export interface Run {
-  number: number;
-  waiting: number;
-  /** Settles a promise that may be cancelled, and so has a run of its own. */
-  readonly alone: Resolve | undefined;
-  previous: Run | undefined;
-  next: Run | undefined;
-}
-
-export type Resolve = (value?: Promise<never>) => void;
+export type { Resolve, Run };
 
 /** A promise that may be cancelled, and a function that stops the watch over its time-out and its signal. */
 export interface Watched {
@@ -58,14 +64,21 @@ interface LibraryObject {
   [described]?(): string;
 }
 
+/** All that the queue knows of the promise that is the head of its object (HeadPromise). */
+export interface Ahead {
+  /**
+   * Whether an exception has ended a call for the head. Then `flush` must come before the core settles those behind: the
+   * attachment says whether the head has its permit still, and for the next head it would say the same.
+   */
+  readonly isOwed: boolean;
+  flush(): void;
+}
+
 /** The part of `Shared` (membership.ts) that promises need. */
 export interface Known {
   readonly address: number;
-  readonly attachment: number;
   readonly countedBy: number;
-  readonly promises: Promises;
-  /** The promise that is the head of the object, if the object is a mutex. */
-  readonly head?: Flushable & { readonly isOwed: boolean; cancel(reason: () => unknown): void };
+  readonly head?: Ahead;
   grants: number;
   /** Is called by the event loop, before promises are settled. No function of a promise runs then. */
   atRest?: () => void;
@@ -89,18 +102,20 @@ export function resolveOfNew(): (value?: unknown) => void {
 }
 
 /** Returns a function that notes how many permits a promise has got, and then settles the promise. */
-export const granting =
-  (shared: Known, permits: number, settle: Resolve): Resolve =>
-  (value) => {
+export function granting(shared: Known, permits: number, settle: Resolve): Resolve {
+  let uncounted = permits;
+  return (value) => {
     settle(value);
-    // In this order: if the call throws, it is made again.
-    if (value === undefined) shared.grants += permits;
+    // In this order: if an exception ends the call before, it is made again.
+    if (value === undefined) shared.grants += uncounted;
+    uncounted = 0;
   };
+}
 
 /**
  * The waiting promises of this thread on one semaphore, in ticket order. A look ends at the first one that is not due.
  */
-export class Promises {
+export class Promises implements Flushable {
   readonly #core: Core;
   readonly #doorbell: Doorbell;
   readonly #shared: Known;
@@ -130,21 +145,10 @@ export class Promises {
   /** The library objects with a promise here. The set keeps them alive until all promises are settled. */
   readonly #libraryObjects = new Set<LibraryObject>();
   #latest: LibraryObject | undefined;
-  /** The count of cancelAll that this thread has seen last. */
-  #asks = 0;
-  /**
-   * How many promises the core has settled that stand in their run still. They are the first ones of the first run,
-   * which may be over in the core. `#reason` says why they are rejected, if they are.
-   */
-  #owed = 0;
-  #reason: (() => unknown) | undefined;
-  /** The function of the promise that has just left its run, until the function has returned. */
-  #late: Resolve | undefined;
-  #lateReason: (() => unknown) | undefined;
-  #lateValue: Promise<never> | undefined;
-  /** Whether this function runs. */
-  #isSettling = false;
-  /** Whether it has called a method that has left promises to the call under way. */
+  /** The count of cancelAll that this thread has seen last: no promise here is older than this. */
+  asks = 0;
+  readonly #owed = new Settlement();
+  /** Whether the function of a promise has called a method that has left promises to the call under way. */
   #again = false;
 
   /** @internal */
@@ -186,13 +190,10 @@ export class Promises {
     alone?: Run,
   ): number {
     if (this.owes) this.#pay();
-    if (!this.#isSettling) this.obey();
+    if (!this.isTelling) this.obey();
     if (this.first === 0) {
-      const { head } = this.#shared;
       this.#notEntered = true;
       this.#doorbell.waitFor(this);
-      // The promise may become the head at once.
-      if (head) this.#doorbell.waitFor(head);
     } else if (this.#notEntered) this.#doorbell.restSoon(this);
     const since = this.#doorbell.timestamp();
     if (!alone) {
@@ -207,8 +208,7 @@ export class Promises {
       this.#latest = libraryObject;
       this.#libraryObjects.add(libraryObject);
     }
-    // A run that is owed may be over in the core.
-    const last = alone || this.#owed > 0 ? 0 : this.last;
+    const last = alone ? 0 : this.last;
     const number = this.#core.arrive(at, permits, last, attachment);
     // From here on nothing is called until the promise is noted. If it does not wait, the rest finds that nobody waits.
     if (number <= ADMITTED) return number;
@@ -243,12 +243,14 @@ export class Promises {
    * pending.
    */
   forget(reason?: Error): void {
-    this.#isSettling = false;
+    const owed = this.#owed;
+    owed.isTelling = false;
     if (this.owes) this.#pay();
     const why = (): unknown => reason;
     while (reason && this.#firstRun) {
-      this.#reason = why;
-      this.#owed = this.#firstRun.waiting;
+      owed.run = this.#firstRun;
+      owed.count = owed.run.waiting;
+      owed.outcome = why;
       this.#pay();
     }
     for (let run = this.#firstRun; run; run = run.next) run.waiting = 0;
@@ -262,8 +264,7 @@ export class Promises {
    */
   cancel(run: Run, reason: () => unknown): boolean {
     if (this.owes) this.#pay();
-    // If this call is nested, the first run may be owed, and over in the core.
-    if (run.waiting === 0 || (this.#owed > 0 && run === this.#firstRun)) return false;
+    if (run.waiting === 0) return false;
     this.planRest();
     const answer = this.#core.cancelRun(run.number);
     const hasLeft = answer === REFUSED || answer === MORE;
@@ -278,10 +279,10 @@ export class Promises {
         this.last = this.#lastRun === undefined || this.#lastRun.alone ? 0 : this.#lastRun.number;
       }
       this.first = this.#firstRun?.number ?? 0;
-      const isNested = this.#isSettling;
+      const isNested = this.isTelling;
       if (!isNested) {
-        this.#late = run.alone;
-        this.#lateReason = reason;
+        this.#owed.promise = run.alone;
+        this.#owed.outcome = reason;
       }
       if (answer === MORE) this.#core.cancelRun(-run.number);
       if (isNested) run.alone?.(rejected(reason));
@@ -297,7 +298,7 @@ export class Promises {
    * been.
    */
   obey(): boolean {
-    const isAsked = this.#core.asks(this.#shared.address) !== this.#asks;
+    const isAsked = this.#core.asks(this.#shared.address) !== this.asks;
     if (isAsked) this.cancelAll(new CancelledError());
     return isAsked;
   }
@@ -306,22 +307,23 @@ export class Promises {
   cancelAll(error: CancelledError): void {
     this.planRest();
     if (this.owes) this.#pay();
-    if (this.#isSettling) return;
+    if (this.isTelling) return;
+    const owed = this.#owed;
     const asks = this.#core.asks(this.#shared.address);
     const why = (): unknown => error;
     while (this.first !== 0) {
       const run = this.first;
       const answer = this.#core.cancelRun(run);
       if (answer === REFUSED || answer === MORE) {
-        this.#reason = why;
-        this.#owed = (this.#firstRun as Run).waiting;
+        owed.run = this.#firstRun as Run;
+        owed.count = owed.run.waiting;
+        owed.outcome = why;
         if (answer === MORE) this.#core.cancelRun(-run);
         this.#pay();
       } else this.#settle();
     }
     // Only now: if an exception has ended an earlier call midway, the rest goes on.
-    this.#asks = asks;
-    this.#shared.head?.cancel(why);
+    this.asks = asks;
   }
 
   /**
@@ -332,15 +334,17 @@ export class Promises {
   finishRelease(at: number, permits: number, answered: number, attachment: number): number {
     if (!this.#notEntered) this.planRest();
     if (this.owes) this.#pay();
-    const run = this.#isSettling ? 0 : this.first;
+    const owed = this.#owed;
+    const run = owed.isTelling ? 0 : this.first;
     const answer = this.#core.finishRelease(at, permits, answered, run, attachment);
     if (answer > ADMITTED && run !== 0) {
-      this.#reason = undefined;
-      this.#owed = answer;
+      owed.run = this.#firstRun;
+      owed.count = answer;
+      owed.outcome = GRANTED;
       this.#pay();
       // Later runs may be due as well.
       if (this.first !== run || this.#again) this.#settle();
-    } else if (this.#isSettling) this.#again = true;
+    } else if (owed.isTelling) this.#again = true;
     return answer;
   }
 
@@ -366,7 +370,7 @@ export class Promises {
   /** Settles the due promises and leaves the others to the doorbell. */
   flush(): void {
     // The event loop has called, so no function runs. An exception may have ended one.
-    this.#isSettling = false;
+    this.#owed.isTelling = false;
     this.#shared.atRest?.();
     do this.#settle();
     while (this.first !== 0 && (this.#core.enterRun(this.first) !== 0 || this.obey()));
@@ -376,17 +380,19 @@ export class Promises {
   }
 
   #settle(): void {
+    const owed = this.#owed;
     if (this.owes) this.#pay();
-    this.#again = this.#isSettling;
+    this.#again = owed.isTelling;
     const { head } = this.#shared;
-    if (head?.isOwed && !this.#isSettling) head.flush();
-    while (this.first !== 0 && !this.#isSettling) {
+    if (head?.isOwed && !owed.isTelling) head.flush();
+    while (this.first !== 0 && !owed.isTelling) {
       const count = this.#core.settle(this.first, this.#shared.countedBy);
       if (count === 0) return;
       if (count < 0) this.#close();
       else {
-        this.#reason = undefined;
-        this.#owed = count;
+        owed.run = this.#firstRun;
+        owed.count = count;
+        owed.outcome = GRANTED;
         this.#pay();
       }
     }
@@ -394,58 +400,54 @@ export class Promises {
 
   /** Whether promises wait, or one that has waited does not know yet how its wait has ended. */
   get waits(): boolean {
-    return this.first !== 0 || this.#late !== undefined;
+    return this.first !== 0 || this.owes;
   }
 
-  /** Whether the core has settled promises here that do not know it yet. */
+  /** Whether the core has decided about promises here that do not know it yet. */
   get owes(): boolean {
-    return this.#owed !== 0 || this.#late !== undefined;
+    return this.#owed.outcome !== undefined;
   }
 
-  /**
-   * Fulfils the promises that are owed; or rejects them, if there is a reason. The functions of channels and mutexes may
-   * call other methods here. These leave all other promises to the call that is under way, and to the rest.
-   */
+  /** Whether the function of a promise runs. */
+  get isTelling(): boolean {
+    return this.#owed.isTelling;
+  }
+
+  /** Tells the promises what the core has decided about them. */
   #pay(): void {
-    if (this.#isSettling) return;
-    while (true) {
-      if (this.#late === undefined) {
-        if (this.#owed === 0) break;
-        const run = this.#firstRun as Run;
-        const settle = run.alone ?? this.#waiters.peek();
-        // From here on nothing is called until the promise has left its run.
-        this.#late = settle;
-        this.#lateReason = this.#reason;
-        if (!run.alone) {
-          this.#waiters.first++;
-          this.#over++;
-        }
-        this.#owed--;
-        if (--run.waiting === 0) {
-          const { next } = run;
-          this.#firstRun = next;
-          if (next) {
-            next.previous = undefined;
-            this.first = next.number;
-          } else {
-            this.#lastRun = undefined;
-            this.first = this.last = 0;
-          }
+    const owed = this.#owed;
+    if (owed.isTelling) return;
+    const { run } = owed;
+    if (run !== undefined) {
+      // Nothing is called here until the promises are out of their run.
+      owed.run = undefined;
+      run.waiting -= owed.count;
+      if (run.alone !== undefined) {
+        owed.promise = run.alone;
+        owed.count = 0;
+      }
+      if (run.waiting === 0) {
+        const { next } = run;
+        this.#firstRun = next;
+        if (next) {
+          next.previous = undefined;
+          this.first = next.number;
+        } else {
+          this.#lastRun = undefined;
+          this.first = this.last = 0;
         }
       }
-      if (this.#lateReason) {
-        this.#lateValue = rejected(this.#lateReason);
-        this.#lateReason = undefined;
+    }
+    while (owed.outcome !== undefined) {
+      if (owed.promise === undefined) {
+        const settle = this.#waiters.peek();
+        // Nothing is called here until the promise has left the queue of functions.
+        owed.promise = settle;
+        owed.count--;
+        this.#waiters.first++;
+        this.#over++;
       }
-      // If an exception ends the call of the function, the function is called again later. A second call has no effect if
-      // the first one has had its effect.
-      this.#isSettling = true;
-      try {
-        this.#late?.(this.#lateValue);
-        this.#late = this.#lateValue = undefined;
-      } finally {
-        this.#isSettling = false;
-      }
+      owed.tell();
     }
     if (this.first === 0) this.#end();
     else if (this.#over >= this.#nextFrom) this.#tellTime();
@@ -476,11 +478,13 @@ export class Promises {
 
   /** Is called when the semaphore has been disposed of. */
   #close(): void {
+    const owed = this.#owed;
     const libraryObjects = [...this.#libraryObjects];
     while (this.first !== 0) {
       this.#core.dropRun(this.first);
-      this.#reason = () => disposed(libraryObjects[0]);
-      this.#owed = (this.#firstRun as Run).waiting;
+      owed.run = this.#firstRun as Run;
+      owed.count = owed.run.waiting;
+      owed.outcome = () => disposed(libraryObjects[0]);
       this.#pay();
     }
     for (const libraryObject of libraryObjects) libraryObject[closed]();
@@ -490,21 +494,3 @@ export class Promises {
 /** The error of a promise, by the first of the library objects of this thread that promises wait for. */
 const disposed = (object: LibraryObject | undefined): Error =>
   new DisposedError(`${object?.[described]?.() ?? 'the object'} has been disposed of`);
-
-/**
- * Returns a promise that rejects for this reason. An exception may end the call that is to pass it on, so it is handled
- * from the beginning: the program has promises of its own, which reject as it does.
- */
-function rejected(reason: () => unknown): Promise<never> {
-  const promise = new Promise<never>((_, reject) => {
-    rejectNew = reject;
-  });
-  promise.catch(() => {});
-  try {
-    rejectNew(reason());
-  } catch (error) {
-    rejectNew(error);
-  }
-  return promise;
-}
-let rejectNew: (reason: unknown) => void;

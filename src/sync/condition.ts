@@ -305,9 +305,13 @@ export class Condition extends SharedObject<typeof KIND> {
     const promises = this.#promises;
     const waited = newPromise<void>();
     const resolve = resolveOfNew();
+    let isOver = false;
     const settle: Resolve = (value) => {
       unwatch();
       resolve(value);
+      // A second call has no effect (settlement.ts).
+      if (isOver) return;
+      isOver = true;
       mutex.returning = (mutex.returning ?? 0) + 1;
       if (value === undefined) this.#shared.carried = (this.#shared.carried ?? 0) + 1;
     };

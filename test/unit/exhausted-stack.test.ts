@@ -311,6 +311,28 @@ const unlocks = (isEntered: boolean) => async (): Promise<Settling> => {
   };
 };
 
+const cancelsLocks = (isEntered: boolean) => async (): Promise<Settling> => {
+  const m = new Mutex();
+  m.lock();
+  const errors: string[] = [];
+  // The first one is the head.
+  for (let i = 0; i < 3; i++) m.lockAsync().catch(({ name }) => errors.push(name));
+  if (isEntered) await turn();
+  return {
+    call: () => m.cancelAll(),
+    async check() {
+      if (errors.length === 0) m.cancelAll();
+      await turn();
+      expect([errors, m.waiting, m.held]).toEqual([Array(3).fill('CancelledError'), 0, true]);
+      const next = m.lockAsync();
+      m.unlock();
+      await next;
+      m.unlock();
+      expect(m.locked).toBe(false);
+    },
+  };
+};
+
 const signals = async (): Promise<Settling> => {
   const s = new CountingSemaphore(0);
   let has = 0;
@@ -364,6 +386,8 @@ const settlings: Record<string, () => Promise<Settling>> = {
   'Semaphore.cancelAll, of promises that are entered': cancels(true),
   'Mutex.unlock': unlocks(false),
   'Mutex.unlock, of promises that are entered': unlocks(true),
+  'Mutex.cancelAll': cancelsLocks(false),
+  'Mutex.cancelAll, of promises that are entered': cancelsLocks(true),
   'CountingSemaphore.signal': signals,
   'Condition.notify': notifies,
 };
