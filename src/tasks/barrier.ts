@@ -139,12 +139,6 @@ export class Barrier extends QueueObject {
     this.#present.close(brokenError());
   }
 
-  /**
-   * Says that the caller does not arrive again. In one thread this changes nothing. Never blocks, throws nothing.
-   * @example barrier.leave();
-   */
-  leave(): void {}
-
   /** Whether the barrier is broken. */
   get broken(): boolean {
     return this.#isBroken;

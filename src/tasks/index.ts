@@ -27,7 +27,7 @@ export { HeldKeys } from './keyed.js';
 export { KeyedMutex } from './keyed-mutex.js';
 export { KeyedSemaphore } from './keyed-semaphore.js';
 export { Latch, type LatchState } from './latch.js';
-export { Mutex, type MutexOptions, type MutexStats } from './mutex.js';
+export { Mutex, type MutexStats } from './mutex.js';
 export { Once, type OnceState } from './once.js';
 export { RateLimiter, type RateLimiterOptions, type RateLimiterStats } from './rate-limiter.js';
 export { type ReadOptions, RwLock, type RwLockState, type RwLockWaiter } from './rw-lock.js';

@@ -1,28 +1,16 @@
 /** Mutex, for the tasks of one thread: one permit of permits.ts. */
-import { checkInteger, checkOptions, checkType } from '../common/errors.js';
+import { checkType } from '../common/errors.js';
 import { type Limited, limited, type MutexLimit } from '../common/limiting.js';
 import type { WaitOptions } from '../common/waits.js';
 import { giveBack, type HeldLock, LockGuard } from './guards.js';
 import { Permits } from './permits.js';
 import { type QueueStats, statsOf } from './stats.js';
-import { begin, checkOpen, isOver, QueueObject, queue, state } from './task-object.js';
-
-/** The options of a new `Mutex`. */
-export interface MutexOptions {
-  /**
-   * How often a waiter may be overtaken at most, 0 (the default) to 134,217,728. Nobody is ever overtaken here. The
-   * option is for programs that will run in several threads: the `Mutex` of `taketurns` keeps strict order only with
-   * `bypass: 0`.
-   */
-  readonly bypass?: number;
-}
+import { begin, checkOpen, isOver, QueueObject, queue, refuseOptions, state } from './task-object.js';
 
 /** The answer of `Mutex.inspect`. */
 export interface MutexStats extends QueueStats {
   /** Whether a task has the lock. */
   readonly locked: boolean;
-  /** How often a waiter may be overtaken at most. */
-  readonly bypass: number;
 }
 
 /** @internal For a Condition. */
@@ -56,21 +44,17 @@ export interface Mutex extends MutexLimit {}
  * ```
  */
 export class Mutex extends QueueObject implements MutexLimit {
-  readonly #bypass: number;
   /** @internal */
   protected readonly [queue]: Permits = new Permits(1, () => `the Mutex (${this[queue].count} waiting)`);
 
-  /** @throws {RangeError | TypeError} for an option out of its range. */
-  constructor(options: MutexOptions = {}) {
+  /**
+   * Makes a lock that is free.
+   * @throws {TypeError} for an argument: tasks need neither a name nor options.
+   */
+  constructor();
+  constructor(...none: readonly unknown[]) {
     super(KIND);
-    checkOptions(KIND, options, ['bypass']);
-    const { bypass = 0 } = options;
-    this.#bypass = checkInteger(`${KIND}: bypass`, bypass, 0, 2 ** 27);
-  }
-
-  /** How often a waiter may be overtaken at most; see `MutexOptions.bypass`. */
-  get bypass(): number {
-    return this.#bypass;
+    refuseOptions(KIND, none);
   }
 
   /** Whether a task is the owner. */
@@ -218,7 +202,7 @@ export class Mutex extends QueueObject implements MutexLimit {
    */
   inspect(): MutexStats {
     this[checkOpen]();
-    return { locked: this[isLocked], bypass: this.#bypass, ...statsOf(this[queue]) };
+    return { locked: this[isLocked], ...statsOf(this[queue]) };
   }
 
   /** @internal */

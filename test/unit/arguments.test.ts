@@ -410,7 +410,6 @@ describe('null is no missing value', () => {
     ['Mutex.waitForUnlock: options', (options) => new Mutex().waitForUnlock(options)],
     ['Barrier.arriveAndWait: options', (options) => new sync.Barrier(1).arriveAndWait(options)],
     ['Semaphore: max', (max) => new tasks.Semaphore(1, { max })],
-    ['Mutex: bypass', (bypass) => new tasks.Mutex({ bypass })],
     ['RateLimiter: burst', (burst) => new tasks.RateLimiter(1, 1, { burst })],
     ['Event: set', (set) => new tasks.Event({ set })],
     ['Channel: capacity', (capacity) => new tasks.Channel({ capacity })],
