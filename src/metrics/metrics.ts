@@ -1,7 +1,7 @@
 /** The metrics of an arena: what its threads have counted (report/series.ts), and what a report says. */
 import { Arena } from '../arena/arena.js';
 import { View } from '../look/view.js';
-import { report } from '../report/ask.js';
+import { reportIn } from '../report/ask.js';
 import { measureWaits } from '../report/measure.js';
 import { nameOfKind } from '../report/refs.js';
 import type { ArenaReport, ObjectReport, ThreadReport } from '../report/report.js';
@@ -100,9 +100,9 @@ export function startMetrics(arena: Arena = Arena.default): void {
  * ```
  */
 export function metrics(arena: Arena = Arena.default): Metric[] {
-  const { memory } = membershipIn('metrics', arena);
-  const series = allSeries(new View(memory));
-  const { objects, threads, deadlocks, used } = report(arena, { most: 1 });
+  const membership = membershipIn('metrics', arena);
+  const series = allSeries(new View(membership.memory));
+  const { objects, threads, deadlocks, used } = reportIn(membership, 1);
   return [
     ...ofWaits(series),
     ...ofObjects(byName(objects)),

@@ -3,7 +3,6 @@ import { host } from '#host';
 import { Arena } from '../arena/arena.js';
 import { type Look, lookAt, together } from '../look/look.js';
 import { timestamp } from '../runtime/clock.js';
-import { checkInteger, checkOptions } from '../runtime/errors.js';
 import type { Membership } from '../runtime/membership.js';
 import { type Deadlocks, deadlocksIn, unseenIn } from './deadlocks.js';
 import { memoriesBeside } from './memberships.js';
@@ -11,17 +10,8 @@ import { type ArenaReport, reportOf } from './report.js';
 import { settingOf } from './settings.js';
 import { membershipIn } from './this-thread.js';
 
-/** How much a report lists. */
-export interface ReportOptions {
-  /** How many waiters of each object, and how many waits of each thread, are listed, 1 to 1,000,000. Default 100. */
-  readonly most?: number;
-}
-
-function mostOf(what: string, options: ReportOptions): number {
-  checkOptions(what, options, ['most']);
-  const { most = 100 } = options;
-  return checkInteger(`${what}: most`, most, 1, 1_000_000);
-}
+/** How many waiters of each object, and how many waits of each thread, are listed. */
+const MOST = 100;
 
 /** Returns a function that looks at an arena, and then at the others to which this thread is attached. */
 function lookerAt({ memory }: Membership, most: number): () => readonly Look[] {
@@ -44,7 +34,7 @@ function lookerAt({ memory }: Membership, most: number): () => readonly Look[] {
  * The call also looks at the other arenas to which the calling thread is attached. So a deadlock over several of them
  * is found, and a thread that blocks in another one counts as `asleep`.
  * @param arena default `Arena.default`.
- * @throws {TypeError | RangeError} for a bad argument.
+ * @throws {TypeError} if `arena` is no `Arena`.
  * @throws {DisposedError} if this thread has left the arena.
  *
  * @example
@@ -54,9 +44,12 @@ function lookerAt({ memory }: Membership, most: number): () => readonly Look[] {
  * console.log(formatReport(report()));
  * ```
  */
-export function report(arena: Arena = Arena.default, options: ReportOptions = {}): ArenaReport {
-  const most = mostOf('report', options);
-  const membership = membershipIn('report', arena);
+export function report(arena: Arena = Arena.default): ArenaReport {
+  return reportIn(membershipIn('report', arena), MOST);
+}
+
+/** @internal As `report`, with lists that are so long at most. */
+export function reportIn(membership: Membership, most: number): ArenaReport {
   return reportOf(lookerAt(membership, most), settingOf(new Int32Array(membership.memory.buffer)).after, most);
 }
 
@@ -69,7 +62,7 @@ export function report(arena: Arena = Arena.default, options: ReportOptions = {}
  * lists those for which somebody waits. The threads of a deadlock may wait in several arenas, if the calling thread is
  * attached to all of them.
  * @param arena default `Arena.default`.
- * @throws {TypeError | RangeError} for a bad argument.
+ * @throws {TypeError} if `arena` is no `Arena`.
  * @throws {DisposedError} if this thread has left the arena.
  *
  * @example
@@ -79,10 +72,9 @@ export function report(arena: Arena = Arena.default, options: ReportOptions = {}
  * for (const { text } of deadlocks().certain) console.log(text);
  * ```
  */
-export function deadlocks(arena: Arena = Arena.default, options: ReportOptions = {}): Deadlocks {
-  const most = mostOf('deadlocks', options);
+export function deadlocks(arena: Arena = Arena.default): Deadlocks {
   const membership = membershipIn('deadlocks', arena);
   const { after } = settingOf(new Int32Array(membership.memory.buffer));
-  const { looks, certain, suspected } = deadlocksIn(lookerAt(membership, most), after, 0);
-  return { certain, suspected, unseen: unseenIn(looks[0] as Look, most) };
+  const { looks, certain, suspected } = deadlocksIn(lookerAt(membership, MOST), after, 0);
+  return { certain, suspected, unseen: unseenIn(looks[0] as Look, MOST) };
 }

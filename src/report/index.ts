@@ -6,7 +6,7 @@
  * @module
  */
 export type { Used } from '../objects/stats.js';
-export { deadlocks, type ReportOptions, report } from './ask.js';
+export { deadlocks, report } from './ask.js';
 export { DeadlockError } from './deadlock-error.js';
 export type { Deadlock, DeadlockEdge, Deadlocks } from './deadlocks.js';
 export type { ObjectRef, ThreadRef } from './refs.js';

@@ -57,14 +57,11 @@ export interface ThreadReport extends ThreadRef {
   readonly state: 'awake' | 'asleep' | 'dead';
   /** Whether it blocks for something in another arena. This is known if the look was at that arena as well. */
   readonly elsewhere: boolean;
-  /**
-   * What it holds, as far as that is known: not the permits of a semaphore that is not robust. The first 100, or as
-   * many as `most` says.
-   */
+  /** What it holds, as far as that is known: not the permits of a semaphore that is not robust. The first 100. */
   readonly holds: readonly Holding[];
   /** The number of objects that it holds. */
   readonly holding: number;
-  /** What it waits for: the first 100, or as many as `most` says. */
+  /** What it waits for: the first 100. */
   readonly waits: readonly Waiting[];
   /** The number of its requests that wait, its promises included. */
   readonly waiting: number;
@@ -107,7 +104,7 @@ export interface ObjectReport extends ObjectRef {
   readonly turn: ThreadRef | undefined;
   /** The number of waiting requests, blocked threads and promises alike. */
   readonly waiting: number;
-  /** The requests in the order of the queue: the first 100, or as many as `most` says. */
+  /** The requests in the order of the queue: the first 100. */
   readonly waiters: readonly WaiterReport[];
   /** The longest wait until now, in milliseconds. */
   readonly longestWait: number;
