@@ -1,6 +1,7 @@
 /** Fair semaphores, mutexes and read-write locks for processes, of one machine or on Valkey or Redis. */
 
 export type { Limited, MutexLimit, SemaphoreLimit } from '../../src/common/limiting.js';
+export type { Histogram, MetricPoint } from '../../src/common/metric.js';
 export type { PermitsRequest } from '../../src/common/waits.js';
 export type { Driver, Script, StopListening } from './drivers/driver.js';
 export { CancelledError, DisposedError, LeaseLostError, SpaceError, TimeoutError } from './errors.js';
@@ -14,6 +15,6 @@ export type { RwLock } from './objects/rw-lock.js';
 export type { Semaphore } from './objects/semaphore.js';
 export type { MutexOptions, ObjectOptions } from './session/shared-object.js';
 export type { Metric, SpaceEvents } from './space/events.js';
-export { type CollectedMetric, type Histogram, type MetricPoint, metrics, startMetrics } from './space/metrics.js';
+export { type CollectedMetric, metrics, startMetrics } from './space/metrics.js';
 export type { Durability, LocalOptions, SpaceOptions } from './space/options.js';
 export { type ObjectEntry, Space, type SpaceState } from './space/space.js';

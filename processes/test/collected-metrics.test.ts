@@ -1,8 +1,7 @@
 /** What `startMetrics` counts, and `metrics` returns. The events are those of metrics.test.ts. */
 import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
-import { metrics, Space, startMetrics } from '../src/index.js';
-import type { Histogram, MetricPoint } from '../src/space/metrics.js';
+import { type Histogram, type MetricPoint, metrics, Space, startMetrics } from '../src/index.js';
 import { folder } from './local-processes.js';
 import { until } from './setting.js';
 

@@ -6,5 +6,6 @@
  * The entry is apart from `taketurns`, so that a program that never asks does not carry its code.
  * @module
  */
+export type { Histogram, Metric, MetricPoint } from '../common/metric.js';
 export { type Channels, type OwnerDeathEvent, publishEvents, type WaitEvent } from './events.js';
-export { type Histogram, type Metric, type MetricPoint, metrics, startMetrics } from './metrics.js';
+export { metrics, startMetrics } from './metrics.js';

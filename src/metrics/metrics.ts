@@ -1,47 +1,14 @@
 /** The metrics of an arena: what its threads have counted (report/series.ts), and what a report says. */
 import { Arena } from '../arena/arena.js';
+import { BOUNDS, type Metric, type MetricPoint } from '../common/metric.js';
 import { View } from '../look/view.js';
 import { reportIn } from '../report/ask.js';
 import { measureWaits } from '../report/measure.js';
 import { nameOfKind } from '../report/refs.js';
 import type { ArenaReport, ObjectReport, ThreadReport } from '../report/report.js';
-import { allSeries, BOUNDS, type Series } from '../report/series.js';
+import { allSeries, type Series } from '../report/series.js';
 import { measureAll } from '../report/settings.js';
 import { measureHere, membershipIn } from '../report/this-thread.js';
-
-/** How values are spread. */
-export interface Histogram {
-  /** The number of values. */
-  readonly count: number;
-  /** The sum of the values. */
-  readonly sum: number;
-  /** The largest value of each bucket but the last, ascending. */
-  readonly bounds: readonly number[];
-  /** How many values are in each bucket, one more than there are bounds. */
-  readonly counts: readonly number[];
-}
-
-/** A value of a metric, with what tells it from the other values of the metric. */
-export interface MetricPoint {
-  /** For example `{ 'taketurns.object.kind': 'Mutex', 'taketurns.object.name': 'accounts' }`. */
-  readonly attributes: Readonly<Record<string, string | boolean>>;
-  /** A `Histogram` if the type of the metric is `histogram`, otherwise a number. */
-  readonly value: number | Histogram;
-}
-
-/** A metric of an arena. */
-export interface Metric {
-  /** For example `taketurns.wait.duration`. */
-  readonly name: string;
-  /** What the values are, in a sentence. */
-  readonly description: string;
-  /** The unit of the values, in the notation of UCUM that OpenTelemetry uses: `s`, `By`, or a thing such as `{permit}`. */
-  readonly unit: string;
-  /** A `counter` only grows, an `updowncounter` may be summed over its attributes, and a `gauge` may not. */
-  readonly type: 'counter' | 'updowncounter' | 'gauge' | 'histogram';
-  /** The values. */
-  readonly points: readonly MetricPoint[];
-}
 
 /**
  * Makes threads measure how long they wait, in an arena. Without this call nothing is measured. A thread reads the clock

@@ -19,6 +19,7 @@
  * a series for the same name at the same time. Who reads adds the two up.
  */
 import { METRICS_SIZE, N_BYTES, N_LENGTH, O_LIFE, O_NAME } from '../border/numbers.js';
+import { BOUNDS, bucketOf } from '../common/metric.js';
 import { ownerOf } from '../look/key-reading.js';
 import { endOfLabels } from '../look/labels.js';
 import { namedBy } from '../look/names.js';
@@ -33,9 +34,6 @@ const TRIES = 16;
 
 const [KIND, LENGTH, FAILURES, SUM, COUNTS, NAME] = [4, 8, 16, 24, 32, 128] as const;
 const [FREE, TAKEN, READY] = [0, 1, 2] as const;
-
-/** The longest wait of each bucket but the last, in seconds. */
-export const BOUNDS: readonly number[] = [0.00001, 0.0001, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10];
 
 /** What a series says. */
 export interface Series {
@@ -72,8 +70,7 @@ export function counter(view: View): (object: number, seconds: number, requests:
     const add = (offset: number, value: number): void => {
       Atomics.add(words, (series + offset) >>> 3, BigInt(value));
     };
-    const bucket = BOUNDS.findIndex((bound) => seconds <= bound);
-    add(COUNTS + 8 * (bucket < 0 ? BOUNDS.length : bucket), requests);
+    add(COUNTS + 8 * bucketOf(seconds), requests);
     add(SUM, Math.round(seconds * 1e6) * requests);
     if (failed) add(FAILURES, requests);
   };

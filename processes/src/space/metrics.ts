@@ -3,45 +3,24 @@
  * `taketurns/metrics`. So the same exporter serves both packages.
  */
 import { badType } from '../../../src/common/errors.js';
+import {
+  BOUNDS,
+  bucketOf,
+  type Histogram,
+  type MetricPoint,
+  type Metric as OpenMetric,
+} from '../../../src/common/metric.js';
 import type { Metric } from './events.js';
 import type { Space } from './space.js';
 
-/** How values are spread. */
-export interface Histogram {
-  /** The number of values. */
-  readonly count: number;
-  /** The sum of the values. */
-  readonly sum: number;
-  /** The largest value of each bucket but the last, ascending. */
-  readonly bounds: readonly number[];
-  /** How many values are in each bucket, one more than there are bounds. */
-  readonly counts: readonly number[];
-}
-
-/** A value of a metric, with what tells it from the other values of the metric. */
-export interface MetricPoint {
-  /** For example `{ 'taketurns.object.kind': 'Mutex', 'taketurns.object.name': 'accounts' }`. */
-  readonly attributes: Readonly<Record<string, string | boolean>>;
-  /** A `Histogram` if the type of the metric is `histogram`, otherwise a number. */
-  readonly value: number | Histogram;
-}
-
 /** A metric of this process in a space. */
-export interface CollectedMetric {
-  /** For example `taketurns.wait.duration`. */
-  readonly name: string;
-  /** What the values are, in a sentence. */
-  readonly description: string;
+export interface CollectedMetric extends OpenMetric {
   /** The unit of the values: `s`, `{request}` or `{event}`. */
   readonly unit: string;
   /** A `counter` only grows. */
   readonly type: 'counter' | 'histogram';
-  /** The values. */
-  readonly points: readonly MetricPoint[];
 }
 
-/** The longest time of each bucket but the last, in seconds. */
-const BOUNDS = [0.00001, 0.0001, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10];
 /** Objects with more names than this count together. */
 const MOST = 511;
 const KINDS = { semaphore: 'Semaphore', mutex: 'Mutex', rwlock: 'RwLock' } as const;
@@ -74,8 +53,7 @@ const times = (): Times => ({ sum: 0, counts: new Array(BOUNDS.length + 1).fill(
 
 function add(to: Times, seconds: number): void {
   const { counts } = to;
-  const bucket = BOUNDS.findIndex((bound) => seconds <= bound);
-  const at = bucket < 0 ? BOUNDS.length : bucket;
+  const at = bucketOf(seconds);
   counts[at] = (counts[at] as number) + 1;
   to.sum += seconds;
 }
