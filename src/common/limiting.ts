@@ -2,8 +2,8 @@
  * `limit`: a function that waits for its turn before each call of the function of the user. All classes with `limit`,
  * of tasks, threads and processes, make it here.
  *
- * The interfaces have the docstrings of `limit`, one for all classes of a kind. A class declares its `limit` without a
- * docstring, and inherits one in two ways, since editors differ: those of TypeScript 5 and 6 show the docstrings of what
+ * The interfaces have the docstrings of `limit`, one for all classes of a kind, and of `runExclusive` where the classes
+ * of tasks and threads do the same. A class declares these methods without docstrings, and inherits one in two ways, since editors differ: those of TypeScript 5 and 6 show the docstrings of what
  * a class implements, and those of TypeScript 7 only the docstrings of what it extends.
  *
  *     export interface Mutex extends MutexLimit {}
@@ -57,8 +57,29 @@ export interface SemaphoreLimit<Options = WaitOptions> {
   ): Limited<This, Arguments, T>;
 }
 
-/** `limit` of a mutex for each key. */
-export interface KeyedMutexLimit {
+/** What runs functions in their turn, of a semaphore of tasks or threads. */
+export interface SemaphoreRuns extends SemaphoreLimit {
+  /**
+   * Takes permits by `acquireAsync`, calls a function, and gives the permits back when its result is settled. Never
+   * blocks the thread. If the function itself waits for permits of the same semaphore, it may wait for itself.
+   * @param request the number of permits, 1 (the default) to `max`; and a time-out and a signal for the wait. Each may be
+   * left out.
+   * @returns a promise of the result. It rejects with the error of the function or of `acquireAsync`.
+   * @example const page = await pool.runExclusive(() => fetch(address));
+   */
+  runExclusive<T>(run: () => T | PromiseLike<T>, ...request: PermitsRequest): Promise<T>;
+}
+
+/** What runs functions in their turn, of a mutex for each key. */
+export interface KeyedMutexRuns {
+  /**
+   * Locks a key as `holdAsync` does, calls a function, and unlocks when its result is settled. Never blocks. The
+   * function must not wait for the same key: it would wait for itself.
+   * @returns a promise of the result. It rejects with the error of the function or of `holdAsync`.
+   * @example await accounts.runExclusive('Ann', async () => deposit(5), { timeout: 50 });
+   */
+  runExclusive<T>(key: Key, run: () => T | PromiseLike<T>, options?: WaitOptions): Promise<T>;
+
   /**
    * Returns a function that calls `run` by `runExclusive`, and passes its arguments and `this` on to `run`. The first
    * argument of each call is the key. Neither `limit` nor the returned function blocks the thread.
@@ -75,8 +96,18 @@ export interface KeyedMutexLimit {
   ): Limited<This, [key: K, ...args: Arguments], T>;
 }
 
-/** `limit` of a semaphore for each key. */
-export interface KeyedSemaphoreLimit {
+/** What runs functions in their turn, of a semaphore for each key. */
+export interface KeyedSemaphoreRuns {
+  /**
+   * Takes permits of a key as `holdAsync` does, calls a function, and gives the permits back when its result is
+   * settled. Never blocks. If the function itself waits for the same key, it may wait for itself.
+   * @param request the number of permits, 1 (the default) to `permits` of the constructor; and a time-out and a signal
+   * for the wait. Each may be left out.
+   * @returns a promise of the result. It rejects with the error of the function or of `holdAsync`.
+   * @example const page = await hosts.runExclusive('example.org', () => fetch(address));
+   */
+  runExclusive<T>(key: Key, run: () => T | PromiseLike<T>, ...request: PermitsRequest): Promise<T>;
+
   /**
    * Returns a function that calls `run` by `runExclusive`, and passes its arguments and `this` on to `run`. The first
    * argument of each call is the key. Neither `limit` nor the returned function blocks the thread.
@@ -91,25 +122,6 @@ export interface KeyedSemaphoreLimit {
     run: (this: This, key: K, ...args: Arguments) => T,
     ...request: PermitsRequest
   ): Limited<This, [key: K, ...args: Arguments], T>;
-}
-
-/** `limit` of a rate limiter. */
-export interface RateLimiterLimit {
-  /**
-   * Returns a function that takes permits by `takeAsync` and then calls `run`, with its arguments and `this`. Neither
-   * `limit` nor the returned function blocks the thread. The calls may overlap: to limit how many are under way at a
-   * time, use a `Semaphore`.
-   *
-   *     const get = requests.limit((address: string) => fetch(address));
-   * @param request the number of permits that each call takes, 1 (the default) to `permits` of the constructor; and a
-   * time-out and a signal for the wait of each call. Each may be left out. Time-out and signal do not end a call that
-   * runs. `cancelAll` also ends the calls that still wait.
-   * @throws {RangeError | TypeError} for a bad number or option, or if `run` is not a function.
-   */
-  limit<This, Arguments extends unknown[], T>(
-    run: (this: This, ...args: Arguments) => T,
-    ...request: PermitsRequest
-  ): Limited<This, Arguments, T>;
 }
 
 /**

@@ -7,11 +7,11 @@
 
 export type { Key, KeyedStats, KeyStats } from '../common/keys.js';
 export type {
-  KeyedMutexLimit,
-  KeyedSemaphoreLimit,
+  KeyedMutexRuns,
+  KeyedSemaphoreRuns,
   Limited,
-  RateLimiterLimit,
 } from '../common/limiting.js';
+export type { Rate, RateLimiting, RateOptions } from '../common/rate.js';
 export type { PermitsRequest } from '../common/waits.js';
 export { SelfDeadlockError } from '../runtime/errors.js';
 export { HeldKeys } from './held-keys.js';

@@ -2,7 +2,7 @@
 import type { Arena } from '../arena/arena.js';
 import { KIND_KEYED_MUTEX } from '../border/numbers.js';
 import type { Key } from '../common/keys.js';
-import { type KeyedMutexLimit, type Limited, limited } from '../common/limiting.js';
+import { type KeyedMutexRuns, type Limited, limited } from '../common/limiting.js';
 import { type HeldLock, LockGuard } from '../objects/held-lock.js';
 import { budget, PARKING, type ParkingOptions, type Properties, USUAL, type WaitOptions } from '../objects/options.js';
 import { type Definition, find, type Handle, make, open } from '../objects/reference.js';
@@ -27,7 +27,7 @@ const DEFINITION: Definition<typeof KIND, [KeyedMutexOptions]> = {
   properties,
 };
 
-export interface KeyedMutex extends KeyedMutexLimit {}
+export interface KeyedMutex extends KeyedMutexRuns {}
 
 /**
  * A mutex for each key, shared by threads: threads and promises with the same key exclude one another, first come,
@@ -48,7 +48,7 @@ export interface KeyedMutex extends KeyedMutexLimit {}
  * using both = await accounts.holdAllAsync(['Ann', 'Bob']);
  * ```
  */
-export class KeyedMutex extends Keyed<typeof KIND> implements KeyedMutexLimit {
+export class KeyedMutex extends Keyed<typeof KIND> implements KeyedMutexRuns {
   /**
    * Makes a table without keys.
    * @throws {RangeError | TypeError} for a bad option.
@@ -137,12 +137,6 @@ export class KeyedMutex extends Keyed<typeof KIND> implements KeyedMutexLimit {
     return ownerDied === undefined ? undefined : new LockGuard(entry, ownerDied);
   }
 
-  /**
-   * Locks a key as `holdAsync` does, calls a function, and unlocks when its result is settled. Never blocks. The
-   * function must not wait for the same key: it would wait for itself.
-   * @returns a promise of the result. It rejects with the error of the function or of `holdAsync`.
-   * @example await accounts.runExclusive('Ann', async () => deposit(5), { timeout: 50 });
-   */
   runExclusive<T>(key: Key, run: () => T | PromiseLike<T>, options?: WaitOptions): Promise<T> {
     return this[running](key, 1, run, options);
   }

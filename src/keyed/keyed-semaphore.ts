@@ -2,7 +2,7 @@
 import type { Arena } from '../arena/arena.js';
 import { KIND_KEYED_SEMAPHORE, LIMIT } from '../border/numbers.js';
 import type { Key } from '../common/keys.js';
-import { type KeyedSemaphoreLimit, type Limited, limited } from '../common/limiting.js';
+import { type KeyedSemaphoreRuns, type Limited, limited } from '../common/limiting.js';
 import { type PermitsRequest, requestOf } from '../common/waits.js';
 import { type HeldPermits, PermitsGuard } from '../objects/held-permits.js';
 import {
@@ -38,7 +38,7 @@ const DEFINITION: Definition<typeof KIND, [number, KeyedSemaphoreOptions]> = {
   chosen: 'permits',
 };
 
-export interface KeyedSemaphore extends KeyedSemaphoreLimit {}
+export interface KeyedSemaphore extends KeyedSemaphoreRuns {}
 
 /**
  * A semaphore for each key, shared by threads: at most `permits` permits of a key are out at a time, first come, first
@@ -58,7 +58,7 @@ export interface KeyedSemaphore extends KeyedSemaphoreLimit {}
  * const page = await hosts.runExclusive('example.org', async () => 'at most 4 at a time from one host');
  * ```
  */
-export class KeyedSemaphore extends Keyed<typeof KIND> implements KeyedSemaphoreLimit {
+export class KeyedSemaphore extends Keyed<typeof KIND> implements KeyedSemaphoreRuns {
   readonly #permits: number;
 
   /**
@@ -175,13 +175,6 @@ export class KeyedSemaphore extends Keyed<typeof KIND> implements KeyedSemaphore
     return ownerDied === undefined ? undefined : guard(entry, permits, ownerDied);
   }
 
-  /**
-   * Takes permits of a key as `holdAsync` does, calls a function, and gives the permits back when its result is
-   * settled. Never blocks. If the function itself waits for the same key, it may wait for itself.
-   * @param permits 1 (the default) to `permits` of the constructor. The options may stand in its place.
-   * @returns a promise of the result. It rejects with the error of the function or of `holdAsync`.
-   * @example const page = await hosts.runExclusive('example.org', () => fetch(address));
-   */
   runExclusive<T>(key: Key, run: () => T | PromiseLike<T>, permits?: number, options?: WaitOptions): Promise<T>;
   runExclusive<T>(key: Key, run: () => T | PromiseLike<T>, options: WaitOptions): Promise<T>;
   runExclusive<T>(

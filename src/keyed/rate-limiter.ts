@@ -20,7 +20,8 @@
 
 import type { Arena } from '../arena/arena.js';
 import { GRANT, KIND_RATE_LIMITER, O_INITIAL, O_MAX, O_SPIN, O_TIMEOUTS, R_WAITS, TICKET } from '../border/numbers.js';
-import { type Limited, limited, type RateLimiterLimit } from '../common/limiting.js';
+import { type Limited, limited } from '../common/limiting.js';
+import { checkRate, type Rate, type RateLimiting, type RateOptions } from '../common/rate.js';
 import { reasonOf } from '../common/signals.js';
 import { type PermitsRequest, requestOf } from '../common/waits.js';
 import { checkWaitOptions, isOptions, type Properties, type Signal, type WaitOptions } from '../objects/options.js';
@@ -45,12 +46,7 @@ import { clock } from './rate-clock.js';
 import { type Parts, partsOf } from './rate-parts.js';
 
 /** The options of a new `RateLimiter`. */
-export interface RateLimiterOptions {
-  /**
-   * How many permits may go at once after a pause, 1 (the default: they go evenly) to `permits` (all at once, and then
-   * none until the window is over).
-   */
-  readonly burst?: number;
+export interface RateLimiterOptions extends RateOptions {
   /** The arena of the object. Default: `Arena.default`. */
   readonly arena?: Arena;
 }
@@ -59,13 +55,7 @@ export interface RateLimiterOptions {
 export type RateLimiterHandle = Handle<'RateLimiter'>;
 
 /** The answer of `RateLimiter.inspect`. */
-export interface RateLimiterStats {
-  /** The most permits in a window. */
-  readonly permits: number;
-  /** The length of a window, in milliseconds. */
-  readonly per: number;
-  /** How many permits may go at once after a pause. */
-  readonly burst: number;
+export interface RateLimiterStats extends Rate {
   /** The number of permits that were given in the window that ends now. With more than 90 permits it may be too high. */
   readonly taken: number;
   /** The number of requests that wait, blocked threads and promises alike. */
@@ -90,7 +80,7 @@ const TRIES = 10_000;
  */
 const MANY = 1024;
 
-export interface RateLimiter extends RateLimiterLimit {}
+export interface RateLimiter extends RateLimiting {}
 
 /**
  * Gives so many permits in any window of so many milliseconds, never one more, to all threads together, in the order of
@@ -108,14 +98,12 @@ export interface RateLimiter extends RateLimiterLimit {}
  * const get = requests.limit((address: string) => fetch(address)); // where the thread may not block
  * ```
  */
-export class RateLimiter extends SharedObject<typeof KIND> implements RateLimiterLimit {
+export class RateLimiter extends SharedObject<typeof KIND> implements RateLimiting {
   readonly #core = this[reference].membership.core;
   readonly #words = new Int32Array(this[reference].membership.memory.buffer);
   readonly #at = this[reference].address;
   readonly #parts = this.#attach();
-  readonly #permits: number = this.#parts.log.permits;
-  readonly #per: number = this.#parts.log.per;
-  readonly #burst: number = this.#parts.log.burst;
+  readonly #rate: Rate = this.#parts.log.rate;
 
   /**
    * @param permits the most permits in a window, 1 to 2,147,483,647.
@@ -127,19 +115,16 @@ export class RateLimiter extends SharedObject<typeof KIND> implements RateLimite
     super(KIND, make(DEFINITION, permits, per, options));
   }
 
-  /** The most permits in a window. */
   get permits(): number {
-    return this.#permits;
+    return this.#rate.permits;
   }
 
-  /** The length of a window, in milliseconds. */
   get per(): number {
-    return this.#per;
+    return this.#rate.per;
   }
 
-  /** How many permits may go at once after a pause. */
   get burst(): number {
-    return this.#burst;
+    return this.#rate.burst;
   }
 
   /** Attaches the thread to what belongs to the limiter. If there is no room for it, lets go of the limiter too. */
@@ -384,7 +369,7 @@ export class RateLimiter extends SharedObject<typeof KIND> implements RateLimite
   }
 
   #check(method: string, permits: number, options: WaitOptions | undefined): Limits {
-    checkInteger(`${KIND}.${method}: permits`, permits, 1, this.#permits, ' (its permits)');
+    checkInteger(`${KIND}.${method}: permits`, permits, 1, this.#rate.permits, ' (its permits)');
     if (this[isOver] || this.#core.isDisposed(this.#at)) throw this[disposedError]();
     if (options === undefined) return { timeout: Infinity };
     const timeout = checkWaitOptions(`${KIND}.${method}`, options);
@@ -421,7 +406,7 @@ export class RateLimiter extends SharedObject<typeof KIND> implements RateLimite
       await this.#begin(permits, wait);
       return await call();
     });
-    checkInteger(`${KIND}.limit: permits`, permits, 1, this.#permits, ' (its permits)');
+    checkInteger(`${KIND}.limit: permits`, permits, 1, this.#rate.permits, ' (its permits)');
     return get;
   }
 
@@ -459,9 +444,7 @@ export class RateLimiter extends SharedObject<typeof KIND> implements RateLimite
   inspect(): RateLimiterStats {
     if (this[isOver]) throw this[disposedError]();
     return {
-      permits: this.#permits,
-      per: this.#per,
-      burst: this.#burst,
+      ...this.#rate,
       taken: this.#parts.log.taken(clock()),
       waiting: this.#waiting,
       timeouts: this.#core.timeouts(this.#at),
@@ -473,7 +456,7 @@ export class RateLimiter extends SharedObject<typeof KIND> implements RateLimite
    * and is racy, so it is meant for diagnostics. Never blocks, throws nothing.
    */
   override toString(): string {
-    const state = this[isOver] ? 'disposed' : `${this.#permits} in ${this.#per} ms, ${this.#waiting} waiting`;
+    const state = this[isOver] ? 'disposed' : `${this.#rate.permits} in ${this.#rate.per} ms, ${this.#waiting} waiting`;
     return `RateLimiter(${this[named](', ')}${state})`;
   }
 
@@ -496,10 +479,7 @@ interface Limits {
 function properties(permits: number, per: number, options: RateLimiterOptions): Properties {
   refuseName(KIND, 'permits', permits, 'an integer', ', permits, per');
   checkOptions(KIND, options, ['burst', 'arena']);
-  checkInteger(`${KIND}: permits`, permits, 1, LIMIT);
-  checkInteger(`${KIND}: per`, per, 1, LIMIT);
-  const { burst = 1 } = options;
-  checkInteger(`${KIND}: burst`, burst, 1, permits, ' (its permits)');
+  const { burst } = checkRate(KIND, permits, per, options);
   return {
     permits,
     max: per,

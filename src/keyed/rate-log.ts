@@ -4,8 +4,7 @@
  *
  *     the log     n permits ago, more than a window has passed. Permits are numbered, and the log has, for each group of
  *                 so many of them, the time of the last:    group 7 ──► time    group 8 ──► time    ...
- *     the cell    it is not too early, by the generic cell rate algorithm (GCRA): `next` is when the next permit would be
- *                 due if all came evenly. A request may come earlier by as much as `burst` allows
+ *     the cell    it is not too early, by the generic cell rate algorithm (common/rate.ts)
  *
  * The log keeps the promise for every window, whatever the cell does. Proof: permit p is given at a time that is at
  * least a window after the last permit of the group of permit p - n, so after permit p - n itself. So no n + 1 permits
@@ -25,11 +24,10 @@
  * thread keeps the limiter as long as a new one would give permits earlier (isFresh).
  */
 import { NAME_SIZE, O_INITIAL, O_LIFE, O_MAX, O_SPIN, OBJECT_SIZE, R_GIVEN, R_NEXT, R_OF } from '../border/numbers.js';
+import { dueAfter, type Rate, tooEarly } from '../common/rate.js';
 import { N_REST } from '../look/key-reading.js';
 import type { KeyNames } from './key-names.js';
 
-/** Permits that are due within so many milliseconds may go together, because no timer is finer. */
-const TICK = 5;
 /** The most groups of permits in a window. */
 const MOST_GROUPS = 90;
 /** Where the times begin behind the name of a log object, which ends with a number of 4 bytes; and how many there are. */
@@ -47,9 +45,7 @@ function groupsOf(permits: number): number {
 }
 
 export class RateLog {
-  readonly permits: number;
-  readonly per: number;
-  readonly burst: number;
+  readonly rate: Rate;
   readonly #words: Int32Array;
   readonly #floats: Float64Array;
   /** The address of the limiter. */
@@ -69,14 +65,13 @@ export class RateLog {
     this.#words = words;
     this.#floats = new Float64Array(words.buffer);
     this.#at = at;
-    this.permits = load(at + O_INITIAL);
-    this.per = load(at + O_MAX);
-    this.burst = load(at + O_SPIN);
+    const permits = load(at + O_INITIAL);
+    this.rate = { permits, per: load(at + O_MAX), burst: load(at + O_SPIN) };
     this.#times = logs.map((log) => log - objects + names.names + N_TIMES);
     const number = (log: number): number => (log - objects) / OBJECT_SIZE + load(log + O_LIFE + 4);
     this.#mark = logs.reduce((mark, log) => Math.imul(mark, 31) + number(log), 1) | 1;
-    this.#size = Math.ceil(this.permits / MOST_GROUPS);
-    this.#room = groupsOf(this.permits) + 1;
+    this.#size = Math.ceil(permits / MOST_GROUPS);
+    this.#room = groupsOf(permits) + 1;
   }
 
   get #given(): number {
@@ -92,21 +87,20 @@ export class RateLog {
   take(permits: number, time: number): number {
     const floats = this.#floats;
     if (this.#words[(this.#at + R_OF) >> 2] !== this.#mark) this.#begin();
-    const { per, burst } = this;
-    const interval = per / this.permits;
+    const { rate } = this;
     const given = this.#given;
     const next = floats[(this.#at + R_NEXT) >> 3] as number;
-    let left = next - Math.max((burst - Math.min(permits, burst)) * interval, TICK) - time;
-    const before = given + permits - 1 - this.permits;
+    let left = tooEarly(rate, next, permits, time);
+    const before = given + permits - 1 - rate.permits;
     if (before >= 0) {
       const last = floats[this.#timeAt(Math.floor(before / this.#size))] as number;
-      left = Math.max(left, last + per - time);
+      left = Math.max(left, last + rate.per - time);
     }
     if (left > 0) return left;
     const end = given + permits;
     for (let group = Math.floor(given / this.#size); group * this.#size < end; group++)
       floats[this.#timeAt(group)] = time;
-    floats[(this.#at + R_NEXT) >> 3] = Math.max(next, time) + permits * interval;
+    floats[(this.#at + R_NEXT) >> 3] = dueAfter(rate, next, permits, time);
     floats[(this.#at + R_GIVEN) >> 3] = end;
     return left;
   }
@@ -128,10 +122,10 @@ export class RateLog {
     if (this.#words[(this.#at + R_OF) >> 2] !== this.#mark) return 0;
     const given = this.#given;
     let from = given;
-    for (let group = Math.ceil(given / this.#size) - 1; group >= 0 && from > given - this.permits; group--) {
-      if (time - (this.#floats[this.#timeAt(group)] as number) >= this.per) break;
+    for (let group = Math.ceil(given / this.#size) - 1; group >= 0 && from > given - this.rate.permits; group--) {
+      if (time - (this.#floats[this.#timeAt(group)] as number) >= this.rate.per) break;
       from = group * this.#size;
     }
-    return Math.min(given - from, this.permits);
+    return Math.min(given - from, this.rate.permits);
   }
 }

@@ -17,7 +17,7 @@ import {
   REFUSED,
   TIMED_OUT,
 } from '../border/numbers.js';
-import { type Limited, limited, type SemaphoreLimit } from '../common/limiting.js';
+import { type Limited, limited, type SemaphoreRuns } from '../common/limiting.js';
 import { type PermitsRequest, permitsOf, requestOf } from '../common/waits.js';
 import { waitingAt } from '../look/elements.js';
 import { giveBack, type HeldPermits, NO_PERMITS, PermitsGuard, told } from '../objects/held-permits.js';
@@ -64,7 +64,7 @@ export type { SemaphoreOptions };
 /** A plain, structured-cloneable value to send to another thread, for `Semaphore.from` there. */
 export type SemaphoreHandle = Handle<'Semaphore'>;
 
-export interface Semaphore extends SemaphoreLimit {}
+export interface Semaphore extends SemaphoreRuns {}
 
 /**
  * A counting semaphore shared by threads, first come, first served.
@@ -90,7 +90,7 @@ export interface Semaphore extends SemaphoreLimit {}
  * await pool.runExclusive(async () => {}); // where the thread may not block
  * ```
  */
-export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreLimit {
+export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRuns {
   readonly #core = this[reference].membership.core;
   readonly #memory = this[reference].membership.memory;
   readonly #pollTime = this[reference].membership.pollTime;
@@ -535,13 +535,6 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreLim
     return new PermitsGuard(this, held, this.#robust && this.#takeOwnerDeaths(held));
   }
 
-  /**
-   * Takes permits by `acquireAsync`, calls a function, and gives the permits back when its result is settled. Never
-   * blocks the thread. If the function itself waits for permits of the same semaphore, it may wait for itself.
-   * @param permits 1 (the default) to `max`. The options may stand in its place.
-   * @returns a promise of the result. It rejects with the error of the function or of `acquireAsync`.
-   * @example const page = await pool.runExclusive(() => fetch(address));
-   */
   runExclusive<T>(run: () => T | PromiseLike<T>, permits?: number, options?: WaitOptions): Promise<T>;
   runExclusive<T>(run: () => T | PromiseLike<T>, options: WaitOptions): Promise<T>;
   runExclusive<T>(run: () => T | PromiseLike<T>, permits: number | WaitOptions = 1, options?: WaitOptions): Promise<T> {

@@ -8,13 +8,14 @@
 export { BrokenBarrierError, CancelledError, ClosedError, DisposedError, TimeoutError } from '../common/errors.js';
 export type { Key, KeyedStats, KeyStats } from '../common/keys.js';
 export type {
-  KeyedMutexLimit,
-  KeyedSemaphoreLimit,
+  KeyedMutexRuns,
+  KeyedSemaphoreRuns,
   Limited,
   MutexLimit,
-  RateLimiterLimit,
   SemaphoreLimit,
+  SemaphoreRuns,
 } from '../common/limiting.js';
+export type { Rate, RateLimiting, RateOptions } from '../common/rate.js';
 export type { Signal } from '../common/signals.js';
 export type { PermitsRequest, WaitOptions } from '../common/waits.js';
 export { Barrier, type BarrierOptions, type BarrierState } from './barrier.js';

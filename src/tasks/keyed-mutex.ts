@@ -1,12 +1,12 @@
 /** KeyedMutex is a mutex for each key: a table of keyed.ts with one permit a key. */
 import { checkRun, type Key } from '../common/keys.js';
-import { type KeyedMutexLimit, type Limited, limited } from '../common/limiting.js';
+import { type KeyedMutexRuns, type Limited, limited } from '../common/limiting.js';
 import type { WaitOptions } from '../common/waits.js';
 import { giveBack, type HeldLock, LockGuard } from './guards.js';
 import { entryOf, Keyed } from './keyed.js';
 import { begin, refuseOptions } from './task-object.js';
 
-export interface KeyedMutex extends KeyedMutexLimit {}
+export interface KeyedMutex extends KeyedMutexRuns {}
 
 /**
  * A mutex for each key, for the tasks of one thread: tasks with the same key exclude one another, first come, first
@@ -26,7 +26,7 @@ export interface KeyedMutex extends KeyedMutexLimit {}
  * using both = await accounts.holdAllAsync(['Ann', 'Bob']);
  * ```
  */
-export class KeyedMutex extends Keyed implements KeyedMutexLimit {
+export class KeyedMutex extends Keyed implements KeyedMutexRuns {
   /**
    * Makes a table without keys.
    * @throws {TypeError} for an argument: tasks need neither a name nor options.
@@ -64,12 +64,6 @@ export class KeyedMutex extends Keyed implements KeyedMutexLimit {
     return entry.take(1) ? new LockGuard(entry, 1) : undefined;
   }
 
-  /**
-   * Locks a key as `holdAsync` does, calls a function, and unlocks when its result is settled. Never blocks. The
-   * function must not wait for the same key: it would wait for itself.
-   * @returns a promise of the result. It rejects with the error of the function or of `holdAsync`.
-   * @example await accounts.runExclusive('Ann', async () => deposit(5), { timeout: 50 });
-   */
   runExclusive<T>(key: Key, run: () => T | PromiseLike<T>, options?: WaitOptions): Promise<T> {
     return this.#run(key, run, options);
   }

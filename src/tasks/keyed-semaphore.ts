@@ -1,7 +1,7 @@
 /** KeyedSemaphore is a semaphore for each key: a table of keyed.ts with n permits a key. */
 import { checkInteger } from '../common/errors.js';
 import { checkRun, type Key } from '../common/keys.js';
-import { type KeyedSemaphoreLimit, type Limited, limited } from '../common/limiting.js';
+import { type KeyedSemaphoreRuns, type Limited, limited } from '../common/limiting.js';
 import { type PermitsRequest, requestOf, type WaitOptions } from '../common/waits.js';
 import { giveBack, type HeldPermits, PermitsGuard } from './guards.js';
 import { entryOf, Keyed } from './keyed.js';
@@ -9,7 +9,7 @@ import { begin } from './task-object.js';
 
 const KIND = 'KeyedSemaphore';
 
-export interface KeyedSemaphore extends KeyedSemaphoreLimit {}
+export interface KeyedSemaphore extends KeyedSemaphoreRuns {}
 
 /**
  * A semaphore for each key, for the tasks of one thread: at most `permits` permits of a key are out at a time, first
@@ -27,7 +27,7 @@ export interface KeyedSemaphore extends KeyedSemaphoreLimit {}
  * using held = await hosts.holdAsync('example.org', 2, { timeout: 50 });
  * ```
  */
-export class KeyedSemaphore extends Keyed implements KeyedSemaphoreLimit {
+export class KeyedSemaphore extends Keyed implements KeyedSemaphoreRuns {
   readonly #permits: number;
 
   /**
@@ -76,13 +76,6 @@ export class KeyedSemaphore extends Keyed implements KeyedSemaphoreLimit {
     return entry.take(permits) ? new PermitsGuard(entry, permits) : undefined;
   }
 
-  /**
-   * Takes permits of a key as `holdAsync` does, calls a function, and gives the permits back when its result is
-   * settled. Never blocks. If the function itself waits for the same key, it may wait for itself.
-   * @param permits 1 (the default) to `permits` of the constructor. The options may stand in its place.
-   * @returns a promise of the result. It rejects with the error of the function or of `holdAsync`.
-   * @example const page = await hosts.runExclusive('example.org', () => fetch(address));
-   */
   runExclusive<T>(key: Key, run: () => T | PromiseLike<T>, permits?: number, options?: WaitOptions): Promise<T>;
   runExclusive<T>(key: Key, run: () => T | PromiseLike<T>, options: WaitOptions): Promise<T>;
   runExclusive<T>(

@@ -3,18 +3,17 @@
  *
  *     the log     the permits of the last window:  [time, permits] ──► [time, permits] ──► ... ──► newest
  *                 n more may go if those of the window and n are at most `permits`
- *     the cell    the generic cell rate algorithm (GCRA): `#next` is when the next permit would be due if all came
- *                 evenly, one each `per / permits`; a request may come earlier by as much as `burst` allows
+ *     the cell    common/rate.ts: spreads the permits over the window, so that they do not all go at its beginning
  *
  * The log keeps the promise for every window, whatever the cell does. Proof: a permit leaves the log `per` milliseconds
- * after it was given, and no permit is given that would make more than `permits` in the log. The cell spreads the
- * permits over the window, so that they do not all go at its beginning.
+ * after it was given, and no permit is given that would make more than `permits` in the log.
  *
  * The log has at most about 1,000 entries: permits that are given within a thousandth of the window share an entry,
  * with the time of the last of them. So none of them leaves the log too early.
  */
 import { checkInteger, checkOptions } from '../common/errors.js';
-import { type Limited, limited, type RateLimiterLimit } from '../common/limiting.js';
+import { type Limited, limited } from '../common/limiting.js';
+import { checkRate, dueAfter, type Rate, type RateLimiting, type RateOptions, tooEarly } from '../common/rate.js';
 import { type PermitsRequest, requestOf, type WaitOptions } from '../common/waits.js';
 import { clearTimeout, now, setTimeout } from './clock.js';
 import { Queue } from './queue.js';
@@ -22,22 +21,10 @@ import { type QueueStats, statsOf } from './stats.js';
 import { begin, checkOpen, close, DONE, QueueObject, queue, state } from './task-object.js';
 
 /** The options of a new `RateLimiter`. */
-export interface RateLimiterOptions {
-  /**
-   * How many permits may go at once after a pause, 1 (the default: they go evenly) to `permits` (all at once, and then
-   * none until the window is over).
-   */
-  readonly burst?: number;
-}
+export type RateLimiterOptions = RateOptions;
 
 /** The answer of `RateLimiter.inspect`. */
-export interface RateLimiterStats extends QueueStats {
-  /** The most permits in a window. */
-  readonly permits: number;
-  /** The length of a window, in milliseconds. */
-  readonly per: number;
-  /** How many permits may go at once after a pause. */
-  readonly burst: number;
+export interface RateLimiterStats extends Rate, QueueStats {
   /** The number of permits that were given in the window that ends now. */
   readonly taken: number;
 }
@@ -52,11 +39,8 @@ interface Given {
 }
 
 const KIND = 'RateLimiter';
-const LIMIT = 2 ** 31 - 1;
-/** Permits that are due within so many milliseconds may go together, because no timer is finer. */
-const TICK = 5;
 
-export interface RateLimiter extends RateLimiterLimit {}
+export interface RateLimiter extends RateLimiting {}
 
 /**
  * Gives so many permits in any window of so many milliseconds, never one more, in the order of the calls. A request for
@@ -73,10 +57,8 @@ export interface RateLimiter extends RateLimiterLimit {}
  * const get = requests.limit((address: string) => fetch(address));
  * ```
  */
-export class RateLimiter extends QueueObject implements RateLimiterLimit {
-  readonly #permits: number;
-  readonly #per: number;
-  readonly #burst: number;
+export class RateLimiter extends QueueObject implements RateLimiting {
+  readonly #rate: Rate;
   #oldest: Given | undefined;
   #newest: Given | undefined;
   /** The sum of the log. */
@@ -98,25 +80,19 @@ export class RateLimiter extends QueueObject implements RateLimiterLimit {
   constructor(permits: number, per: number, options: RateLimiterOptions = {}) {
     super(KIND);
     checkOptions(KIND, options, ['burst']);
-    this.#permits = checkInteger(`${KIND}: permits`, permits, 1, LIMIT);
-    this.#per = checkInteger(`${KIND}: per`, per, 1, LIMIT);
-    const { burst = 1 } = options;
-    this.#burst = checkInteger(`${KIND}: burst`, burst, 1, permits, ' (its permits)');
+    this.#rate = checkRate(KIND, permits, per, options);
   }
 
-  /** The most permits in a window. */
   get permits(): number {
-    return this.#permits;
+    return this.#rate.permits;
   }
 
-  /** The length of a window, in milliseconds. */
   get per(): number {
-    return this.#per;
+    return this.#rate.per;
   }
 
-  /** How many permits may go at once after a pause. */
   get burst(): number {
-    return this.#burst;
+    return this.#rate.burst;
   }
 
   /**
@@ -162,7 +138,7 @@ export class RateLimiter extends QueueObject implements RateLimiterLimit {
   }
 
   #check(method: string, permits: number): void {
-    checkInteger(`${KIND}.${method}: permits`, permits, 1, this.#permits, ' (its permits)');
+    checkInteger(`${KIND}.${method}: permits`, permits, 1, this.#rate.permits, ' (its permits)');
   }
 
   #try(permits: number): boolean {
@@ -172,26 +148,24 @@ export class RateLimiter extends QueueObject implements RateLimiterLimit {
   /** Takes permits if they may go now. Returns how many milliseconds are left until they may; at most 0 if it has. */
   #take(permits: number): number {
     const time = now();
-    const per = this.#per;
-    const burst = this.#burst;
-    const interval = per / this.#permits;
     this.#forget(time);
-    let left = this.#next - Math.max((burst - Math.min(permits, burst)) * interval, TICK) - time;
+    const rate = this.#rate;
+    let left = tooEarly(rate, this.#next, permits, time);
     // Those that must leave the log first.
     let taken = this.#taken + permits;
-    for (let given = this.#oldest; given && taken > this.#permits; given = given.next) {
+    for (let given = this.#oldest; given && taken > this.#rate.permits; given = given.next) {
       taken -= given.permits;
-      left = Math.max(left, per - (time - given.time));
+      left = Math.max(left, rate.per - (time - given.time));
     }
     if (left <= 0) {
-      this.#next = Math.max(this.#next, time) + permits * interval;
+      this.#next = dueAfter(rate, this.#next, permits, time);
       this.#note(time, permits);
     }
     return left;
   }
 
   #forget(time: number): void {
-    while (this.#oldest && time - this.#oldest.time >= this.#per) {
+    while (this.#oldest && time - this.#oldest.time >= this.#rate.per) {
       this.#taken -= this.#oldest.permits;
       this.#oldest = this.#oldest.next;
     }
@@ -200,7 +174,7 @@ export class RateLimiter extends QueueObject implements RateLimiterLimit {
   #note(time: number, permits: number): void {
     this.#taken += permits;
     const newest = this.#oldest && this.#newest;
-    if (newest && (time - newest.begun) * 1000 < this.#per) {
+    if (newest && (time - newest.begun) * 1000 < this.#rate.per) {
       newest.time = time;
       newest.permits += permits;
       return;
@@ -258,9 +232,7 @@ export class RateLimiter extends QueueObject implements RateLimiterLimit {
     this[checkOpen]();
     this.#forget(now());
     return {
-      permits: this.#permits,
-      per: this.#per,
-      burst: this.#burst,
+      ...this.#rate,
       taken: this.#taken,
       ...statsOf(this[queue]),
     };
@@ -268,7 +240,7 @@ export class RateLimiter extends QueueObject implements RateLimiterLimit {
 
   /** @internal */
   protected get [state](): string {
-    return `${this.#permits} in ${this.#per} ms`;
+    return `${this.#rate.permits} in ${this.#rate.per} ms`;
   }
 
   /** @internal */

@@ -1,6 +1,6 @@
 /** Semaphore, for the tasks of one thread: permits.ts with its options, its guards and what it tells. */
 import { checkInteger, checkOptions, checkType } from '../common/errors.js';
-import { type Limited, limited, type SemaphoreLimit } from '../common/limiting.js';
+import { type Limited, limited, type SemaphoreRuns } from '../common/limiting.js';
 import { type PermitsRequest, permitsOf, requestOf, type WaitOptions } from '../common/waits.js';
 import { giveBack, type HeldPermits, PermitsGuard } from './guards.js';
 import { Permits } from './permits.js';
@@ -36,7 +36,7 @@ export interface SemaphoreStats extends QueueStats {
 const KIND = 'Semaphore';
 const LIMIT = 2 ** 31 - 1;
 
-export interface Semaphore extends SemaphoreLimit {}
+export interface Semaphore extends SemaphoreRuns {}
 
 /**
  * A counting semaphore for the tasks of one thread, first come, first served.
@@ -60,7 +60,7 @@ export interface Semaphore extends SemaphoreLimit {}
  * await pool.runExclusive(async () => {});
  * ```
  */
-export class Semaphore extends QueueObject implements SemaphoreLimit {
+export class Semaphore extends QueueObject implements SemaphoreRuns {
   readonly #max: number;
   readonly #permits: number;
   #added = 0;
@@ -255,14 +255,6 @@ export class Semaphore extends QueueObject implements SemaphoreLimit {
     return new PermitsGuard(this, permitsOf(permits));
   }
 
-  /**
-   * Takes permits by `acquireAsync`, calls a function, and gives the permits back when its result is settled. Never
-   * blocks. If the function itself waits for permits of the same semaphore, it may wait for itself.
-   *
-   *     const page = await semaphore.runExclusive(() => fetch(address));
-   * @param permits 1 (the default) to `max`. The options may stand in its place.
-   * @returns a promise of the result. It rejects with the error of the function or of `acquireAsync`.
-   */
   runExclusive<T>(run: () => T | PromiseLike<T>, permits?: number, options?: WaitOptions): Promise<T>;
   runExclusive<T>(run: () => T | PromiseLike<T>, options: WaitOptions): Promise<T>;
   runExclusive<T>(run: () => T | PromiseLike<T>, permits: number | WaitOptions = 1, options?: WaitOptions): Promise<T> {
