@@ -39,20 +39,11 @@ export {
   added,
   balance,
   deaths,
-  elementHeld,
-  elementObject,
-  elementOwner,
-  elementSince,
-  elementStart,
-  elementState,
-  elementWaiting,
-  elementWidth,
   initial,
   liveObjects,
   mostElements,
   mostObjects,
   timeouts,
-  waiting,
 } from './inspect';
 export { disposeAgain, held, letGo, restoreOwnerDeaths } from './kinds/kinds';
 export {

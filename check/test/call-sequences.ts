@@ -476,7 +476,7 @@ export class Sequence {
       case 1:
         return this.#go(t, 'dispose', [o]);
       case 2:
-        if (this.#draw(3) === 0) return this.#go(t, 'waiting', [o]);
+        if (this.#draw(3) === 0) return this.#go(t, 'asks', [o]);
         this.#go(t, ...((isWatch ? ['closeWatch', [f]] : ['close', [f, m]]) as [string, Value[]]));
         return this.#draw(4) ? this.#go(t, 'finishClose', [f, m]) : 0;
       case 3:
@@ -564,14 +564,9 @@ export class Sequence {
   }
 
   #inspect(t: number, s: number) {
-    const e = this.#draw(8);
     const [name, ...args] = this.#from<readonly [string, ...number[]]>([
       ...['added', 'balance', 'deaths', 'initial', 'timeouts'].map((name) => [name, s] as const),
       ...['liveObjects', 'mostElements', 'mostObjects', 'usedElements'].map((name) => [name] as const),
-      ...['Held', 'Object', 'Owner', 'Since', 'Start', 'State', 'Waiting'].map(
-        (word) => [`element${word}`, e] as const,
-      ),
-      ['elementWidth', e, this.#draw(2)],
     ]);
     return this.#call(t, name, args);
   }
@@ -654,13 +649,13 @@ export class Sequence {
         return this.#call(t, 'letGo', [attachment.number, this.#draw(2)]);
       }
       case 20:
-        return this.#call(t, this.#draw(3) ? 'waiting' : this.#from(['dispose', 'askAll', 'asks']), [s]);
+        return this.#call(t, this.#draw(3) ? 'asks' : this.#from(['dispose', 'askAll']), [s]);
       case 21:
         return this.#call(t, this.#from(['exceeds', 'reduce', 'tryAcquire']), [s, n]);
       case 22:
         return this.#call(
           t,
-          this.#from(['available', 'waiting', 'maxOf', 'generation', 'keep', 'isRobust', 'isDisposed', 'ownersDied']),
+          this.#from(['available', 'maxOf', 'generation', 'keep', 'isRobust', 'isDisposed', 'ownersDied']),
           [s],
         );
       case 23:

@@ -65,7 +65,6 @@ import {
   isOwner,
   mutexDispose,
   ownerHasDied,
-  ownerOf,
   resetGuess,
   roomForWaiter,
   spoilGuess,
@@ -274,19 +273,4 @@ export function held(attachment: i32): i32 {
 export function restoreOwnerDeaths(s: usize, deaths: i32): void {
   atomic.add<i32>(s, deaths, O_UNREPORTED_DEATHS);
   if (isMutex(s)) ownerHasDied(s);
-}
-
-/**
- * Returns the permits that the thread of any attachment holds; of a mutex, whether it is the owner. A condition has
- * none.
- */
-export function heldBy(o: usize, e: usize): i32 {
-  if (atomic.load<i32>(o, O_KIND) === KIND_CONDITION) return 0;
-  if (isMutex(o)) return (ownerOf(o) === requester(atomic.load<i64>(e, E_REQUEST))) as i32;
-  return atomic.load<i64>(e, E_HELD) as i32;
-}
-
-/** Whether the thread of an attachment, or a promise of it, is the head. */
-export function isHead(o: usize, e: usize): bool {
-  return isMutex(o) && atomic.load<i64>(e, E_HELD) !== 0;
 }

@@ -197,13 +197,3 @@ export function covers(number: i32, from: i64, width: i64): bool {
   const e = elementAt((number - 1) as u32);
   return from - atomic.load<i64>(e, E_START) >= 0 && atomic.load<i64>(e, E_END) - from - width >= 0;
 }
-
-/** Returns how many promises of a run wait and are not due. Racy when the run is that of another thread. */
-export function pendingCount(e: usize, request: i64): i32 {
-  const width = widthOf(request);
-  const start = atomic.load<i64>(e, E_START);
-  const ahead = atomic.load<i64>(objectOf(request), GRANT) - start;
-  const length = atomic.load<i64>(e, E_END) - start;
-  if (ahead < CLOSED_BELOW || length < 0) return 0;
-  return (length / width - min(max(ahead, 0), length) / width) as i32;
-}

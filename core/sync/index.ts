@@ -7,12 +7,11 @@
 export { create } from '../arena/arena';
 export { attachedTo, createObject } from '../arena/attachments';
 export { adopt, trapIfDead } from '../arena/threads';
-export { isOf, notify, notifyOne, putDown, relay, settleUp, waitingFor } from '../kinds/condition/condition';
+export { isOf, notify, notifyOne, putDown, relay, settleUp } from '../kinds/condition/condition';
 export {
   announce,
   arm,
   arriveAt,
-  attachmentAfter,
   awaitZero,
   begin,
   breakPhase,
@@ -29,11 +28,8 @@ export {
   putOn,
   sleepInPhase,
   takeOff,
-  threadOfAttachment,
   waitsBegin,
-  waitsBy,
   waitsEnd,
-  waitsSinceBy,
   wasBroken,
 } from '../kinds/phase/phase';
 export {

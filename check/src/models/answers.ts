@@ -16,6 +16,7 @@ import type { Model, Op } from '../scene/model.js';
 import { acquire } from '../scene/ops/acquire.js';
 import { call, dispose } from '../scene/ops/calls.js';
 import { eventLoop } from '../scene/ops/event-loop.js';
+import { waitingOf, waits } from '../scene/ops/looks.js';
 import { arrive } from '../scene/ops/promises.js';
 import { post } from '../scene/ops/release.js';
 import type { Scene } from '../scene/scene.js';
@@ -85,23 +86,17 @@ export const ofFirst =
 /** The attachment of thread 0. */
 export const mine = (scene: Scene): number[] => [scene.attachment(0, 0)];
 
-/** Asks for the number of waiters. Before the call, the op notes whether thread 1 sleeps. */
-const waiting = (): Op => {
-  const sleeps = (scene: Scene): number => (scene.machine.status(1) === PARKED ? 1 : 0);
-  return call(
-    'waiting',
-    (scene, t) => {
-      scene.set(t, GOT + 1, sleeps(scene));
-      return [scene.semaphores[0]];
-    },
-    (answer, scene, t) => {
-      // Only the asking thread can wake thread 1. So a thread 1 that slept before the call still sleeps.
-      if (scene.get(t, GOT + 1) === 1 && answer !== 1) throw new Violation(`thread 1 waits, and ${answer} are counted`);
-      if (answer !== 0 && answer !== 1) throw new Violation(`${answer} are counted of 1`);
-      scene.set(t, GOT + 1, 0);
-    },
-  );
-};
+/** Counts the waiters. Thread 1 is counted if it sleeps. */
+const waiting = (): Op => ({
+  text: 'waiting',
+  next(scene) {
+    const counted = waitingOf(scene, scene.semaphores[0] as number);
+    if (scene.machine.status(1) === PARKED && counted !== 1)
+      throw new Violation(`thread 1 waits, and ${counted} are counted`);
+    if (counted !== 0 && counted !== 1) throw new Violation(`${counted} are counted of 1`);
+    return true;
+  },
+});
 
 /**
  * Releases one permit more than there may be. The release is refused, unless another thread has just taken a permit.
@@ -210,7 +205,7 @@ export const models: readonly Model[] = [
         asks('held', () => [SECOND], 0),
         asks('isRobust', ofFirst(), 0),
         asks('ownersDied', ofFirst(), 0),
-        asks('waiting', ofFirst(), 0),
+        waits(ofFirst(), 0),
         asks('isDisposed', ofFirst(), 0),
         call('dispose', ofFirst()),
         asks('isDisposed', ofFirst(), 1),
@@ -338,13 +333,13 @@ export const models: readonly Model[] = [
       [
         arrive(),
         arrive(),
-        asks('waiting', ofFirst(), 2),
-        asks('waiting', (scene) => [scene.semaphores[1]], 0),
+        waits(ofFirst(), 2),
+        waits((scene) => [scene.semaphores[1]], 0),
         asks('available', ofFirst(), 0),
         post(),
-        asks('waiting', ofFirst(), 1),
+        waits(ofFirst(), 1),
         dispose(),
-        asks('waiting', ofFirst(), 0),
+        waits(ofFirst(), 0),
         eventLoop(),
       ],
     ],
@@ -370,7 +365,7 @@ export const models: readonly Model[] = [
             if (made !== scene.semaphores[0]) throw new Violation(`an object is made at ${made}`);
           },
         ),
-        asks('waiting', ofFirst(), 0),
+        waits(ofFirst(), 0),
       ],
     ],
     arena: { objects: 1 },

@@ -41,6 +41,7 @@ import { acquire, acquireFor, admitted, expectClosed } from '../scene/ops/acquir
 import { call, dispose } from '../scene/ops/calls.js';
 import { awaitDeath, supervise } from '../scene/ops/deaths.js';
 import { eventLoop } from '../scene/ops/event-loop.js';
+import { waits } from '../scene/ops/looks.js';
 import { abort, arrive, CANCELLED } from '../scene/ops/promises.js';
 import type { Scene } from '../scene/scene.js';
 import { GOT, LISTENING, LOCAL, PHASE, PROMISES, QUEUE, RESULT, TAKEN } from '../scene/words.js';
@@ -233,13 +234,13 @@ function notifyExactly(most: number, notified: number, left: number): Op[] {
     if (what === 'notify') scene.set(t, NOTIFIED, scene.get(t, NOTIFIED) + answer);
   };
   return [
-    call('waitingFor', (scene) => [at(scene)], expects('waitingFor', notified + left)),
+    waits((scene) => [at(scene)], notified + left),
     call(
       most === 1 ? 'notifyOne' : 'notify',
       (scene) => (most === 1 ? [at(scene)] : [at(scene), most]),
       expects('notify', notified),
     ),
-    call('waitingFor', (scene) => [at(scene)], expects('waitingFor', left)),
+    waits((scene) => [at(scene)], left),
   ];
 }
 
@@ -391,7 +392,7 @@ function condition(name: string, program: string, more: More = {}): Model {
 }
 
 /**
- * A model in which `waitingFor` and `notify` must answer exact numbers. Each letter stands for a thread whose request
+ * A model in which `waiting` and `notify` must tell exact numbers. Each letter stands for a thread whose request
  * is queued before the model starts. A thread with `w` waits. A thread with `g` has given up before the start, and has
  * left its tombstone. Another thread notifies at most `most` waiters. It must notify exactly `notified` of them, and
  * `left` must wait on.

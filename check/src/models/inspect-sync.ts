@@ -6,6 +6,7 @@ import { ADMITTED, constant, O_DEATHS, O_LIFE } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
 import { call } from '../scene/ops/calls.js';
 import { recordOf } from '../scene/ops/deaths.js';
+import { holds, says, waits } from '../scene/ops/looks.js';
 import type { Scene } from '../scene/scene.js';
 import { asks } from './answers.js';
 
@@ -34,8 +35,8 @@ const set = (word: number, value: number): Op => ({
 
 /** The number of the first thread. */
 const ME = 1;
-/** The attachments of the first thread to the first object and to the second. The first element is its spare. */
-const [OWN, OTHER] = [2, 3];
+/** The attachment of the first thread to the first object. The first element is its spare. */
+const OWN = 2;
 
 export const models: readonly Model[] = [
   {
@@ -48,25 +49,23 @@ export const models: readonly Model[] = [
         asks('deathsOf', first(), 0),
         set(O_DEATHS, 6),
         asks('deathsOf', first(), 6),
-        asks('threadOfAttachment', () => [OWN], ME),
-        asks('waitsBy', () => [OWN], 0),
+        waits(first(), 0),
         call('waitsBegin', () => [OWN, 2, NOW]),
-        asks('waitsBy', () => [OWN], 2),
-        asks('waitsSinceBy', () => [OWN], NOW),
+        waits(first(), 2),
+        says('E_SINCE', () => [OWN - 1], NOW),
         call('waitsBegin', () => [OWN, 1, LATER]),
-        asks('waitsBy', () => [OWN], 3),
-        asks('waitsSinceBy', () => [OWN], NOW),
+        waits(first(), 3),
+        says('E_SINCE', () => [OWN - 1], NOW),
         call('waitsEnd', () => [OWN, 3, 0]),
-        asks('waitsBy', () => [OWN], 0),
+        waits(first(), 0),
         asks('putOn', first(1, OWN), ADMITTED),
         asks('putOn', first(1, OWN), ADMITTED),
         asks('heldByAttachment', () => [OWN], 2),
         call('dropTask', () => [OWN]),
         asks('heldByAttachment', () => [OWN], 1),
+        holds(first(), 1),
         // The second attachment is to another object.
-        asks('attachmentAfter', first(0), OWN),
-        asks('attachmentAfter', first(OWN), 0),
-        asks('attachmentAfter', object(1, 0), OTHER),
+        holds(object(1), 0),
         call('disposePhase', first()),
         asks('phaseCount', first(), 0),
       ],

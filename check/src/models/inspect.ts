@@ -1,6 +1,6 @@
 /**
- * Models of what diagnostics read and count: each answer of core/inspect.ts, and of other calls that only read. No
- * expected value is one that a call would also give if it read a word of zeros or of ones.
+ * Models of what diagnostics read and count: each answer of core/inspect.ts, of other calls that only read, and what a
+ * look finds (src/look/). No expected value is one that a call would also give if it read a word of zeros or of ones.
  */
 import { PARKED } from '../engine/machine/status.js';
 import { Violation } from '../engine/search/violation.js';
@@ -19,6 +19,7 @@ import {
 import type { Model, Op } from '../scene/model.js';
 import { reduce } from '../scene/ops/acquire.js';
 import { call, dispose } from '../scene/ops/calls.js';
+import { holds, says, stands, waitingOf, waits } from '../scene/ops/looks.js';
 import { abort, arrive } from '../scene/ops/promises.js';
 import { add, post } from '../scene/ops/release.js';
 import type { Scene } from '../scene/scene.js';
@@ -26,7 +27,8 @@ import { GOT, PHASE, PROMISES } from '../scene/words.js';
 import { asks, mine, ofFirst } from './answers.js';
 import { type Line, modelOf } from './parts/program.js';
 
-const ASYNC = constant('ASYNC');
+/** The bits of a state that are not its epoch. */
+const STATES = 15;
 const E_SINCE = constant('E_SINCE');
 const KIND = constant('KIND_SEMAPHORE');
 const MUTEX = constant('KIND_MUTEX');
@@ -57,7 +59,7 @@ const noted =
 /** The element of thread 0's attachment. */
 const record = (scene: Scene): number[] => [scene.attachment(0, 0) - 1];
 
-/** Checks that nobody waits by an attachment. `waitsBy` of taketurns/sync reads the same word, E_END of its element. */
+/** Checks that nobody waits by an attachment. The look reads it in E_END of its element. */
 const nobodyWaitsBy = (attachment: number): Op => ({
   text: 'nobody waits by it',
   next({ machine, regions }) {
@@ -74,27 +76,21 @@ const reads: readonly Model[] = [
       [
         arrive(2),
         arrive(2),
-        asks('elementState', first(), constant('AWAKE')),
-        // ASYNC is the sign bit.
-        asks('elementOwner', first(), 1 - ASYNC),
-        asks('elementObject', first(), ({ semaphores }) => semaphores[0] as number),
-        asks('elementWaiting', first(), 2),
-        asks('elementWidth', first(0), 2),
-        asks('elementStart', first(), Number(FIRST)),
-        asks('elementSince', first(), 0),
+        says('E_STATE', first(), constant('AWAKE'), STATES),
+        says('E_START', first(), Number(FIRST)),
+        says('E_SINCE', first(), 0),
+        waits(ofFirst(), 2),
         call('waitsSince', (scene, t) => [scene.get(t, PROMISES), NOW]),
         enter(),
-        asks('elementSince', first(), NOW),
-        asks('elementState', first(), constant('WAITING')),
+        says('E_SINCE', first(), NOW),
+        says('E_STATE', first(), constant('WAITING'), STATES),
         asks('balance', ofFirst(), -4),
-        asks('waiting', ofFirst(), 2),
+        waits(ofFirst(), 2),
         post(2),
-        asks('elementWaiting', first(), 1),
-        asks('elementWidth', first(0), 2),
+        waits(ofFirst(), 1),
         asks('balance', ofFirst(), -2),
-        note(),
         call('dispose', ofFirst()),
-        asks('elementWaiting', noted(), 0),
+        waits(ofFirst(), 0),
       ],
     ],
     arena: { objects: 2 },
@@ -108,9 +104,7 @@ const reads: readonly Model[] = [
   ...[FIRST, FIRST + 1n].map(
     (from): Model => ({
       name: `inspect: a run, granted in part, from ${from}`,
-      programs: [
-        [arrive(3), arrive(3), note(), asks('elementWaiting', noted(), 2), post(1), asks('elementWaiting', noted(), 2)],
-      ],
+      programs: [[arrive(3), arrive(3), waits(ofFirst(), 2), post(1), waits(ofFirst(), 2)]],
       mayWait: true,
       leaves: true,
       objects: (scene) => {
@@ -170,10 +164,9 @@ const reads: readonly Model[] = [
         arrive(),
         note(),
         abort(),
-        asks('elementState', noted(), constant('TOMBSTONE')),
-        asks('elementWidth', noted(1), 3),
-        asks('elementWaiting', noted(), 1),
-        asks('waiting', ofFirst(), 1),
+        says('E_STATE', noted(), constant('TOMBSTONE'), STATES),
+        stands(ofFirst(), 3),
+        waits(ofFirst(), 1),
       ],
     ],
     mayWait: true,
@@ -197,15 +190,16 @@ const reads: readonly Model[] = [
             return true;
           },
         },
-        call(
-          'elementWaiting',
-          (scene) => [(scene.spare(1) - scene.regions.elements) / ELEMENT_SIZE],
-          (answer, scene, t) => {
+        {
+          text: 'waiting',
+          next(scene, t) {
+            const waiting = waitingOf(scene, scene.semaphores[0] as number);
             // Only the asking thread can wake thread 1.
-            if (scene.get(t, GOT + 1) === 1 && answer !== 1)
-              throw new Violation(`thread 1 waits, and ${answer} are counted`);
+            if (scene.get(t, GOT + 1) === 1 && waiting !== 1)
+              throw new Violation(`thread 1 waits, and ${waiting} are counted`);
+            return true;
           },
-        ),
+        },
         call(
           'isAsleep',
           () => [2],
@@ -214,13 +208,7 @@ const reads: readonly Model[] = [
           },
         ),
         post(),
-        call(
-          'elementWaiting',
-          () => [0],
-          (answer) => {
-            if (answer !== 0) throw new Violation(`a spare is said to wait`);
-          },
-        ),
+        waits(ofFirst(), 0),
       ],
       [
         call('acquire', ofFirst(1)),
@@ -273,7 +261,7 @@ const reads: readonly Model[] = [
         call('restoreOwnerDeaths', ofFirst(3)),
         asks('ownersDied', ofFirst(), 3),
         call('tryAcquireRobust', (scene) => [...ofFirst(1)(scene), scene.attachment(0, 0)]),
-        asks('elementHeld', (scene) => [scene.attachment(0, 0) - 1], 1),
+        holds(ofFirst(), 1),
         asks('held', (scene) => [scene.attachment(0, 0)], 1),
         asks('liveObjects', () => [], 2),
         dispose(),
@@ -301,20 +289,20 @@ const reads: readonly Model[] = [
         asks('lock', ofFirst(), ADMITTED),
         asks('ownerOf', ofFirst(), 1),
         asks('held', mine, 1),
-        asks('elementHeld', record, 1),
-        asks('elementWaiting', record, 0),
+        waits(ofFirst(), 0),
         call('waitsSince', (scene) => [...mine(scene), NOW]),
-        asks('elementSince', record, NOW),
+        says('E_SINCE', record, NOW),
         asks('lock', ofFirst(), CONTENDED),
         asks('queue', (scene) => [...ofFirst()(scene), ...mine(scene)], constant('ANSWER_HELD')),
         asks('tryLock', ofFirst(), REFUSED),
         asks('arrive', (scene) => [...ofFirst(1, 0)(scene), ...mine(scene)], ADMITTED),
         asks('reserveLock', (scene) => [...ofFirst()(scene), ...mine(scene)], REFUSED),
         asks('waitersOf', ofFirst(), 1),
-        asks('elementWaiting', record, 1),
+        says('E_HELD', record, 1),
+        waits(ofFirst(), 1),
         asks('arrive', (scene) => [...ofFirst(1, 0)(scene), ...mine(scene)], 1),
         asks('waitersOf', ofFirst(), 2),
-        asks('elementWaiting', () => [0], 1),
+        waits(ofFirst(), 2),
         asks('ownerOf', ofFirst(), 1),
         call('mutexDispose', ofFirst()),
         asks('lock', ofFirst(), CONTENDED),
@@ -331,7 +319,7 @@ const reads: readonly Model[] = [
     name: 'inspect: a mutex of which an owner died',
     programs: [
       [
-        asks('elementHeld', record, 0),
+        asks('ownerOf', ofFirst(), 0),
         call('restoreOwnerDeaths', ofFirst(2)),
         asks('lock', ofFirst(), CONTENDED),
         asks('tryLock', ofFirst(), ADMITTED),

@@ -52,10 +52,6 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^reaping\/cleanUp: load counter\/variant #3, (zero|ones)/,
     'What a dead thread carried for a condition goes on. Those before its ticket are looked at too, and nobody is forgotten.',
   ],
-  [
-    /^inspect\/elementHeld: load kind #1, (zero|ones)/,
-    'Nothing shows what the record of a condition holds: only semaphores and mutexes are inspected so.',
-  ],
   [/^reaping\/reap: load life #5, swapped with store host/, 'The record is DEAD: only the reaping thread changes it.'],
   [
     /^reaping\/reap: cmpxchg (life #2|reaper #2), loosened/,

@@ -125,15 +125,6 @@ export function notifyOne(c: usize): i32 {
   return notify(c, 1);
 }
 
-/**
- * Returns how many wait now, without those who are notified or have given up. The number may be out of date at once.
- */
-export function waitingFor(c: usize): i32 {
-  const grant = atomic.load<i64>(c, GRANT);
-  const waiting = atomic.load<i64>(c, TICKET) - grant;
-  return waiting <= 0 || waiting > -CLOSED_BELOW ? 0 : (live(c, grant, waiting, waiting) as i32);
-}
-
 /** The ticket after the last one that `live` has counted. */
 let behind: i64 = 0;
 
@@ -161,7 +152,7 @@ function live(c: usize, first: i64, tickets: i64, most: i64): i64 {
 
 /**
  * Claims the tombstones among the tickets up to `last`, so that the waiters behind them are notified at once. Only the
- * answers of notify and waitingFor depend on this, because relay claims tombstones, too.
+ * answers of notify depend on this, because relay claims tombstones, too.
  */
 function passTombstones(c: usize, first: i64, last: i64): void {
   for (let ticket = first; ticket < last; ticket++) {

@@ -42,23 +42,9 @@ import {
   TIMED_OUT,
 } from '../../answers';
 import { countHeld, recordOf } from '../../arena/attachments';
-import { elementAt, usedElements } from '../../arena/elements';
 import { closeObject, isClosedCounter } from '../../arena/objects';
-import { objectOf, requester } from '../../arena/requests';
 import { sleepOn } from '../../arena/threads';
-import {
-  ATTACHED,
-  CLOSED_COUNTER,
-  E_END,
-  E_HELD,
-  E_REQUEST,
-  E_SINCE,
-  E_STATE,
-  O_DEATHS,
-  O_MAX,
-  STATE_MASK,
-  THREAD_MASK,
-} from '../../arena/words';
+import { CLOSED_COUNTER, E_END, E_HELD, E_SINCE, O_DEATHS, O_MAX } from '../../arena/words';
 import { pause } from '../../queue/pause';
 import { pollsOf, pollsPaid, pollsWereVain } from '../../queue/polling';
 import { ALL } from '../../queue/words';
@@ -371,31 +357,8 @@ export function waitsEnd(attachment: i32, calls: i32, how: i32): void {
   atomic.store<i64>(e, atomic.load<i64>(e, E_END) - (calls as i64), E_END);
 }
 
-/** Returns the number of the next attachment to the object after this one, 0 if there is none. It is racy. */
-export function attachmentAfter(o: usize, attachment: i32): i32 {
-  for (let i = attachment as u32; i < usedElements(); i++) {
-    const e = elementAt(i);
-    if ((atomic.load<i64>(e, E_STATE) & STATE_MASK) !== ATTACHED) continue;
-    if (objectOf(atomic.load<i64>(e, E_REQUEST)) === o) return (i as i32) + 1;
-  }
-  return 0;
-}
-
-/** Returns how many calls of the thread of an attachment wait. */
-export function waitsBy(attachment: i32): i32 {
-  return atomic.load<i64>(recordOf(attachment), E_END) as i32;
-}
-
-export function waitsSinceBy(attachment: i32): i32 {
-  return atomic.load<i32>(recordOf(attachment), E_SINCE);
-}
-
 export function heldByAttachment(attachment: i32): i32 {
   return atomic.load<i64>(recordOf(attachment), E_HELD) as i32;
-}
-
-export function threadOfAttachment(attachment: i32): i32 {
-  return requester(atomic.load<i64>(recordOf(attachment), E_REQUEST)) & THREAD_MASK;
 }
 
 /** Returns how many threads have died, or ended, with something to do for the object. */
