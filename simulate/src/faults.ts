@@ -72,6 +72,11 @@ const runtime: Record<string, Fault> = {
       },
     ],
   },
+  'head-not-asked': {
+    what: 'the promise that is the head of a mutex does not look whether cancelAll was called',
+    kinds: ['Mutex'],
+    patches: [{ find: 'if (this.#core.asks(address) === this.asks) return false;', put: 'return false;' }],
+  },
   'phase-gives-up': {
     what: 'a wait for a phase whose time has passed does not look whether the phase is over',
     kinds: ['Event', 'Latch', 'WaitGroup'],

@@ -6,13 +6,32 @@
  */
 
 import { Violation } from '../../engine/search/violation.js';
-import { ADMITTED, ANSWER_CLOSED, constant, E_HELD, ELEMENT_SIZE, REFUSED, TICKET } from '../../scene/layout.js';
+import {
+  ADMITTED,
+  ANSWER_CLOSED,
+  constant,
+  E_HELD,
+  ELEMENT_SIZE,
+  OBJECT_SIZE,
+  REFUSED,
+  TICKET,
+} from '../../scene/layout.js';
 import type { Op } from '../../scene/model.js';
 import { noteWaiter, noteWaiters } from '../../scene/ops/asking.js';
 import { eventLoop } from '../../scene/ops/event-loop.js';
 import { ready } from '../../scene/ops/promises.js';
 import type { Scene } from '../../scene/scene.js';
-import { ASKED_TO_LEAVE, ASKING, FLUSH_DUE, PHASE, QUEUE, SEEN, TAKEN } from '../../scene/words.js';
+import {
+  ASKED_TO_LEAVE,
+  ASKING,
+  FLUSH_DUE,
+  HEAD_LEAVES,
+  HEAD_SEEN,
+  PHASE,
+  QUEUE,
+  SEEN,
+  TAKEN,
+} from '../../scene/words.js';
 import {
   ALONE,
   ARRIVING,
@@ -51,9 +70,24 @@ const TRYING_TO_LEAVE = 10; // after NOT_LEFT: the promise that has become the h
 const LEAVING_AS_HEAD = 11;
 const LEFT = 12; // the thread settles the tombstone of a run that has left because of cancelAll
 const LEFT_ALONE = 13; // the thread settles the tombstone of a promise whose signal has fired
+const OBEYING_AS_HEAD = 14; // like OBEYING, for the head: it compares with the count that it has seen itself
 
 function head(scene: Scene, t: number): boolean {
   return scene.get(t, HEAD_PROMISE) === 1;
+}
+
+/** The first promise becomes the head. It has seen the count `seen` of cancelAll. */
+function becomeHead(scene: Scene, t: number, seen: number): void {
+  scene.set(t, HEAD_PROMISE, 1);
+  scene.set(t, HEAD_SEEN, seen);
+  scene.set(t, FLUSH_DUE, 1);
+}
+
+/** The promise that is the head does not wait any more. */
+function removeHead(scene: Scene, t: number): void {
+  remove(scene, t);
+  scene.set(t, HEAD_PROMISE, 0);
+  scene.set(t, HEAD_SEEN, 0);
 }
 
 /** The number of the first run, or 0. The head is in no run. */
@@ -108,10 +142,10 @@ function goesOn(scene: Scene, t: number): boolean {
           has(scene, t);
           ready(scene, t, 1);
         } else expectClosed(scene, t, answer);
-        remove(scene, t);
-        scene.set(t, HEAD_PROMISE, 0);
+        removeHead(scene, t);
         flushSoon(scene, t);
-      } else if (scene.model.asks || stage === TRYING) return obey(scene, t);
+      } else if (stage === TRYING) return obey(scene, t, OBEYING_AS_HEAD);
+      // The rest looks after the new head.
       return settle(scene, t);
     case SETTLING:
       if (answer < 0) {
@@ -123,15 +157,19 @@ function goesOn(scene: Scene, t: number): boolean {
         return false;
       }
       if (answer !== 1 || head(scene, t)) throw new Violation(`thread ${t} has more than one head promise`);
-      scene.set(t, HEAD_PROMISE, 1);
-      scene.set(t, FLUSH_DUE, 1);
+      becomeHead(scene, t, scene.get(t, SEEN));
       return tryHead(scene, t, TRYING_NEWS);
     case OBEYING: {
       const isNew = answer !== scene.get(t, SEEN);
       scene.set(t, SEEN, answer);
       scene.set(t, STAGE, 0);
-      return isNew && leave(scene, t);
+      return isNew ? leave(scene, t) : leaveAsHead(scene, t);
     }
+    case OBEYING_AS_HEAD:
+      scene.set(t, STAGE, 0);
+      if (answer === scene.get(t, HEAD_SEEN)) return false;
+      scene.set(t, HEAD_LEAVES, 1);
+      return obey(scene, t);
     case LEAVING: {
       const run = firstRun(scene, t);
       scene.set(t, CANCELLING, 0);
@@ -149,7 +187,8 @@ function goesOn(scene: Scene, t: number): boolean {
         return drop(scene, t);
       }
       if (answer !== 1 || head(scene, t)) throw new Violation(`thread ${t} has ${answer} promises that cannot leave`);
-      scene.set(t, HEAD_PROMISE, 1);
+      // It is older than the call of cancelAll, also if it leaves later.
+      becomeHead(scene, t, scene.get(t, SEEN) - 1);
       return tryHead(scene, t, TRYING_TO_LEAVE);
     case TRYING_TO_LEAVE:
       if (answer !== REFUSED) {
@@ -157,15 +196,14 @@ function goesOn(scene: Scene, t: number): boolean {
           has(scene, t);
           ready(scene, t, 1);
         } else expectClosed(scene, t, answer);
-        remove(scene, t);
-        scene.set(t, HEAD_PROMISE, 0);
+        removeHead(scene, t);
       }
       return leave(scene, t);
     case LEAVING_AS_HEAD:
       scene.set(t, CANCELLING, 0);
-      remove(scene, t);
-      scene.set(t, HEAD_PROMISE, 0);
-      break;
+      removeHead(scene, t);
+      flushSoon(scene, t);
+      return settle(scene, t);
     case DROPPING:
       return drop(scene, t);
     case UNLOCKING:
@@ -182,21 +220,28 @@ function flushSoon(scene: Scene, t: number): void {
 }
 
 /**
- * Begins to compare the count of cancelAll with the count that the thread has seen. Returns whether a call is under
- * way. `goesOn` takes up its answer.
+ * Begins to compare the count of cancelAll with the count that the promises in the queue have seen, or the head. Returns
+ * whether a call is under way. `goesOn` takes up its answer.
  */
-export function obey(scene: Scene, t: number): boolean {
+export function obey(scene: Scene, t: number, stage = OBEYING): boolean {
   scene.set(t, STAGE, 0);
-  return scene.model.asks === true && call(scene, t, OBEYING, 'asks', mutex(scene));
+  return scene.model.asks === true && call(scene, t, stage, 'asks', mutex(scene));
 }
 
-/** Lets all promises leave: those in the queue, and then the head. */
+/** Lets the promises in the queue leave, and then the head if it is to leave too. */
 function leave(scene: Scene, t: number): boolean {
   const run = firstRun(scene, t);
+  if (run === 0) return leaveAsHead(scene, t);
+  scene.set(t, CANCELLING, scene.get(t, HEAD_PROMISE) + 1);
+  return call(scene, t, LEAVING, 'cancelRun', run);
+}
+
+function leaveAsHead(scene: Scene, t: number): boolean {
+  const leaves = scene.get(t, HEAD_LEAVES) === 1 && head(scene, t);
   scene.set(t, STAGE, 0);
-  if (run === 0 && !head(scene, t)) return false;
-  scene.set(t, CANCELLING, run === 0 ? 1 : scene.get(t, HEAD_PROMISE) + 1);
-  if (run !== 0) return call(scene, t, LEAVING, 'cancelRun', run);
+  scene.set(t, HEAD_LEAVES, 0);
+  if (!leaves) return false;
+  scene.set(t, CANCELLING, 1);
   return call(scene, t, LEAVING_AS_HEAD, 'cancelHead', mutex(scene), scene.attachment(t, 0));
 }
 
@@ -220,6 +265,7 @@ export function cancelAll(): Op {
       }
       if (phase === 4) return true;
       scene.set(t, ASKING, scene.get(t, ASKING) & ~1);
+      if (phase === 2) scene.set(t, HEAD_LEAVES, 1);
       if (phase === 2 ? obey(scene, t) : goesOn(scene, t)) return false;
       scene.set(t, PHASE, 4);
       scene.call(t, 'wakeHead', mutex(scene));
@@ -318,8 +364,7 @@ export function lockAsync(alone: boolean): Op {
           if (scene.get(t, QUEUE) === 0) scene.set(t, FLUSH_DUE, 1);
           queued(scene, t, answer);
           if (answer > 0) return true;
-          scene.set(t, HEAD_PROMISE, 1);
-          scene.set(t, FLUSH_DUE, 1);
+          becomeHead(scene, t, scene.get(t, SEEN));
           scene.set(t, PHASE, REST);
           tryHead(scene, t, TRYING);
           return false;
@@ -353,16 +398,19 @@ export function abort(): Op {
       const answer = scene.result(t);
       const run = scene.get(t, promiseAt(n) + RUN);
       const isHead = n === 0 && head(scene, t);
-      if (isHead) {
-        remove(scene, t);
-        scene.set(t, HEAD_PROMISE, 0);
-      } else if (answer === REFUSED || answer === MORE) remove(scene, t, n);
+      if (isHead) removeHead(scene, t);
+      else if (answer === REFUSED || answer === MORE) remove(scene, t, n);
       else if (answer !== ADMITTED) expectClosed(scene, t, answer);
       flushSoon(scene, t);
       if (!isHead && answer === MORE) return !call(scene, t, LEFT_ALONE, 'cancelRun', -run);
       return !settle(scene, t);
     },
   };
+}
+
+/** Whether the head is noted: the bit of a mutex is that of its place among the objects. */
+function isNoted(scene: Scene, noted: number): boolean {
+  return ((noted >>> (mutex(scene) / OBJECT_SIZE)) & 1) === 1;
 }
 
 /** The event loop, until no promise waits. */
@@ -373,5 +421,5 @@ export const loop = (): Op =>
     settle,
     settling: goesOn,
     obey,
-    look: (scene, t) => head(scene, t) && tryHead(scene, t, TRYING),
+    look: (scene, t, noted) => head(scene, t) && isNoted(scene, noted) && tryHead(scene, t, TRYING),
   });

@@ -5,7 +5,7 @@
 import { Violation } from '../../engine/search/violation.js';
 import type { Op } from '../model.js';
 import type { Scene } from '../scene.js';
-import { FLUSH_DUE, LISTENING, LOCAL, PHASE, PROMISES, QUEUE, READY, RESULT, RUNG } from '../words.js';
+import { FLUSH_DUE, LISTENING, LOCAL, NOTED, PHASE, PROMISES, QUEUE, READY, RESULT, RUNG } from '../words.js';
 import { cancelled, firstRun, flushSoon, obey, patient, settle, settling } from './promises.js';
 import { releasing } from './release.js';
 
@@ -49,8 +49,11 @@ export interface Jobs {
   settling?(scene: Scene, t: number): boolean;
   /** Begins to look whether cancelAll was called, so that promises must leave. Returns whether a call is under way. */
   obey?(scene: Scene, t: number): boolean;
-  /** Begins to look after promises in no run. Returns whether a call is under way. `settling` takes up its answer. */
-  look?(scene: Scene, t: number): boolean;
+  /**
+   * Begins to look after promises in no run, if their bits are among those that releasing threads have noted. Returns
+   * whether a call is under way. `settling` takes up its answer.
+   */
+  look?(scene: Scene, t: number, noted: number): boolean;
 }
 
 const OF_SEMAPHORES = { firstRun, settle, settling, obey };
@@ -83,11 +86,13 @@ export function eventLoop(own = givesBack): Op {
             return false;
           }
           to(RESTING);
+          scene.set(t, NOTED, -1);
           return !jobs.settle(scene, t) && enter(scene, t, jobs);
         case TAKING: {
           // If a run is entered in the waiting array, the thread looks at it only if a releasing thread has noted it.
           const due = scene.get(t, RESULT);
           const run = jobs.firstRun(scene, t);
+          scene.set(t, NOTED, due);
           if (run === 0 || ((due >>> run) & 1) === 0) {
             return due === 0 ? beginListening(scene, t, jobs) : look(scene, t, jobs);
           }
@@ -156,7 +161,9 @@ function enter(scene: Scene, t: number, jobs: AllJobs): boolean {
 }
 
 function look(scene: Scene, t: number, jobs: AllJobs): boolean {
-  if (!jobs.look?.(scene, t)) return beginListening(scene, t, jobs);
+  const noted = scene.get(t, NOTED);
+  scene.set(t, NOTED, 0);
+  if (!jobs.look?.(scene, t, noted)) return beginListening(scene, t, jobs);
   scene.set(t, PHASE, LOOKING);
   return false;
 }
