@@ -195,8 +195,7 @@ both('bad arguments change nothing', async ({ Mutex, Semaphore }) => {
   throws(() => new Mutex().unlock(), 'Error', 'Mutex.unlock');
 });
 
-both('a mutex with bypass 0 is first come, first served', async ({ Mutex }) => {
-  const mutex = new Mutex({ bypass: 0 });
+async function isInTurn(mutex: tasks.Mutex | threads.Mutex): Promise<void> {
   const order: number[] = [];
   let inside = 0;
   await Promise.all(
@@ -211,7 +210,11 @@ both('a mutex with bypass 0 is first come, first served', async ({ Mutex }) => {
   );
   equal(order, inOrder(order), 'order');
   equal([order.length, mutex.locked, mutex.held], [100, false, false], 'at the end');
-});
+}
+
+test('both: a mutex with bypass 0 is first come, first served, threads', () =>
+  isInTurn(new threads.Mutex({ bypass: 0 })));
+test('both: a mutex is first come, first served, tasks', () => isInTurn(new tasks.Mutex()));
 
 both('a condition', async ({ Condition, Mutex }) => {
   const mutex = new Mutex();
