@@ -59,7 +59,7 @@ const SUBSCRIBING = 10_000;
 export function glide(client: GlideClient): Driver {
   const given = client as unknown as Client;
   const cluster = typeof given.ssubscribe === 'function';
-  const place = { name: '', open: (events: Events) => open(given, events, cluster) };
+  const place = { name: '', open: (events: Events) => new GlideConnection(given, events, cluster) };
   const { connectionTimeout } = given.config.advancedConfiguration ?? {};
   return new Connections({
     cluster,
@@ -70,67 +70,82 @@ export function glide(client: GlideClient): Driver {
   });
 }
 
-function open(given: Client, events: Events, sharded: boolean): Connection {
-  const Class = given.constructor as unknown as Class;
-  let over = false;
-  let client: Client | undefined;
-  /** The call that was sent last. */
-  let last: Promise<unknown> = Promise.resolve();
-  const lost = (error: unknown) => events.lost(plain(error));
-  const heard = ({ channel, message }: { channel: unknown; message: unknown }) =>
-    events.message(`${channel}`, `${message}`);
-  const configuration = {
-    ...given.config,
-    requestTimeout: PATIENCE,
-    defaultDecoder: STRINGS,
-    lazyConnect: false,
-    readFrom: 'primary',
-    clientSideCache: undefined,
-    compression: undefined,
-    clientCircuitBreaker: undefined,
-    // If no protocol is given, GLIDE speaks RESP3, which messages need.
-    protocol: undefined,
-    pubsubSubscriptions: { channelsAndPatterns: {}, callback: heard },
-  };
-  Class.createClient(configuration).then((made) => {
-    client = made;
-    if (over) return made.close();
-    events.connected();
-    events.ready();
-  }, lost);
+/** The user's configuration, with what a connection of the driver needs to differ in. */
+const configurationOf = (given: Client, heard: (message: { channel: unknown; message: unknown }) => void): object => ({
+  ...given.config,
+  requestTimeout: PATIENCE,
+  defaultDecoder: STRINGS,
+  lazyConnect: false,
+  readFrom: 'primary',
+  clientSideCache: undefined,
+  compression: undefined,
+  clientCircuitBreaker: undefined,
+  // If no protocol is given, GLIDE speaks RESP3, which messages need.
+  protocol: undefined,
+  pubsubSubscriptions: { channelsAndPatterns: {}, callback: heard },
+});
 
-  async function send(command: readonly string[], key: string | undefined): Promise<unknown> {
-    if (!client || over) throw new Error('the connection is closed');
-    const route = sharded && key !== undefined ? { route: { type: 'primarySlotKey', key } } : {};
+/** One connection: a client of GLIDE, which is made now. sharded: whether channels belong to slots. */
+class GlideConnection implements Connection {
+  readonly #events: Events;
+  readonly #sharded: boolean;
+  #client: Client | undefined;
+  #over = false;
+  /** The call that was sent last. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(given: Client, events: Events, sharded: boolean) {
+    this.#events = events;
+    this.#sharded = sharded;
+    const configuration = configurationOf(given, ({ channel, message }) => events.message(`${channel}`, `${message}`));
+    (given.constructor as unknown as Class).createClient(configuration).then(
+      (made) => {
+        this.#client = made;
+        if (this.#over) return made.close();
+        events.connected();
+        events.ready();
+      },
+      (error) => events.lost(plain(error)),
+    );
+  }
+
+  send(command: string, args: readonly string[], key?: string): Promise<unknown> {
+    const sent = this.#last.then(() => this.#sendNow([command, ...args], key));
+    this.#last = sent.catch(() => undefined);
+    return sent;
+  }
+
+  async #sendNow(command: readonly string[], key: string | undefined): Promise<unknown> {
+    if (!this.#client || this.#over) throw new Error('the connection is closed');
+    const route = this.#sharded && key !== undefined ? { route: { type: 'primarySlotKey', key } } : {};
     try {
-      return await client.customCommand(command, { decoder: STRINGS, ...route });
+      return await this.#client.customCommand(command, { decoder: STRINGS, ...route });
     } catch (error) {
       // These errors leave open whether the server has run the call. All other errors come from the server.
-      if (/^(ConnectionError|ClosingError|TimeoutError)$/.test(nameOf(error))) lost(error);
+      if (/^(ConnectionError|ClosingError|TimeoutError)$/.test(nameOf(error))) this.#events.lost(plain(error));
       throw plain(error);
     }
   }
 
-  return {
-    send(command, args, key) {
-      const sent = last.then(() => send([command, ...args], key));
-      last = sent.catch(() => undefined);
-      return sent;
-    },
-    async subscribe(channel) {
-      const channels = new Set([channel]);
-      await (sharded ? client?.ssubscribe?.(channels, SUBSCRIBING) : client?.subscribe(channels, SUBSCRIBING));
-    },
-    async unsubscribe(channel) {
-      const channels = new Set([channel]);
-      await (sharded ? client?.sunsubscribe?.(channels, SUBSCRIBING) : client?.unsubscribe(channels, SUBSCRIBING));
-    },
-    keepAlive: (alive) => (alive ? client?.socket?.ref() : client?.socket?.unref()),
-    close() {
-      over = true;
-      client?.close();
-    },
-  };
+  async subscribe(channel: string): Promise<void> {
+    const [client, channels] = [this.#client, new Set([channel])];
+    await (this.#sharded ? client?.ssubscribe?.(channels, SUBSCRIBING) : client?.subscribe(channels, SUBSCRIBING));
+  }
+
+  async unsubscribe(channel: string): Promise<void> {
+    const [client, channels] = [this.#client, new Set([channel])];
+    await (this.#sharded ? client?.sunsubscribe?.(channels, SUBSCRIBING) : client?.unsubscribe(channels, SUBSCRIBING));
+  }
+
+  keepAlive(alive: boolean): void {
+    if (alive) this.#client?.socket?.ref();
+    else this.#client?.socket?.unref();
+  }
+
+  close(): void {
+    this.#over = true;
+    this.#client?.close();
+  }
 }
 
 function nameOf(error: unknown): string {

@@ -289,33 +289,18 @@ export class Session implements Sender, Runner, Beating, Entering {
    * answered: is called with each answer on the way, and with the time at which the question was sent.
    */
   async enterOnce(answered: (sentAt: number) => void): Promise<unknown> {
-    const { clock, driver, lease, partitions, label = ownLabel() } = this.around;
-    const { requests } = this;
-    const era = this.era;
+    const { clock, partitions, lease, label = ownLabel() } = this.around;
+    const { era } = this;
     const isNew = this.sid === '';
-    // An attempt that the server has answered in another way leaves its name and its channel to the next one.
-    const unused = this.#unused;
-    this.#unused = '';
-    const sid = (isNew ? unused : this.sid) || wire.newSid(driver.cluster, driver.randomDigits?.());
-    let sentAt = clock.now();
-    if (isNew && !unused) {
-      void this.#stopListening?.().catch(nothing);
-      this.#stopListening = undefined;
-      const stop = await driver.listen(this.channel + sid, (message) => this.#heard(message));
-      answered(sentAt);
-      // Meanwhile the space was closed, or the connection was lost.
-      if (era !== this.era) return stop().catch(nothing);
-      this.#stopListening = stop;
-    }
-    this.#conn = isNew ? 0 : this.#conn + 1;
-    this.#lastSeq = this.#conn * wire.SEQS_OF_A_CONNECTION;
-    this.#heardConn = this.#conn;
-    this.#hasGap = false;
-    const listings = isNew ? [] : requests.table.listings();
+    const sid = isNew ? await this.#listen(answered) : this.sid;
+    // Meanwhile the space was closed, or the connection was lost.
+    if (sid === undefined || era !== this.era) return undefined;
+    this.#expectMessages(isNew ? 0 : this.#conn + 1);
+    const listings = isNew ? [] : this.requests.table.listings();
     const seen = this.lease.seenLately?.told ?? wire.NONE;
-    const args = wire.enter(partitions, lease, label, seen, requests.grants.lastTicket);
+    const args = wire.enter(partitions, lease, label, seen, this.requests.grants.lastTicket);
     if (!isNew) args.push(...(listings[0] as Listing)[0]);
-    sentAt = clock.now();
+    const sentAt = clock.now();
     this.#enteredAt = sentAt;
     const reply = await this.run(args, sid);
     answered(sentAt);
@@ -323,17 +308,73 @@ export class Session implements Sender, Runner, Beating, Entering {
     const entered = wire.enteredIn(reply[0]);
     if (entered.is === 'others') throw settingsDiffer(this.around, entered.settings);
     const { sign } = entered;
-    // Another process may be dead. This process must watch for a while before it can be sure of the death.
-    if (entered.is === 'watch' && isNew) this.#unused = sid;
-    if (entered.is === 'watch') return sign.told === seen || this.#tell(sign, entered.lease);
+    if (entered.is === 'watch') {
+      // Another process may be dead. This process must watch for a while before it can be sure of the death.
+      if (isNew) this.#unused = sid;
+      return sign.told === seen || this.#tell(sign, entered.lease);
+    }
     this.#tell(sign);
-    const epoch = sign.place;
     const before = this.#epoch;
-    const isAnother = before !== '' && epoch !== before;
     const silence = clock.now() - this.lease.renewedAt;
-    const answers = reply.slice(1, 2);
-    // The first list went with `O`. Each further list goes in a call of its own, so that no call takes the server long.
-    // Each of these calls also beats.
+    const lists = await this.#listAll(sid, listings, reply.slice(1, 2), sentAt, answered);
+    if (!lists) return undefined;
+    this.#open(sid, lists.sentAt);
+    if (era !== this.era) return undefined;
+    this.#epoch = sign.place;
+    const isAnother = before !== '' && sign.place !== before;
+    this.#goOn(listings, lists.answers, isAnother, lists.sentAt);
+    if (isAnother)
+      void tellFailover(this.around, this.#keys[0] as string, before, silence, () => this.#phase === 'ended');
+    if (!isNew) this.around.emit('resumed');
+    return this.around.keepAlive();
+  }
+
+  /**
+   * Resolves to the name of a new session when it listens to its channel, and to undefined if the session was closed or
+   * lost meanwhile. An attempt that the server has answered by `watch` leaves its name and its channel to the next one.
+   */
+  async #listen(answered: (sentAt: number) => void): Promise<string | undefined> {
+    const { clock, driver } = this.around;
+    const { era } = this;
+    const unused = this.#unused;
+    this.#unused = '';
+    if (unused) return unused;
+    const sid = wire.newSid(driver.cluster, driver.randomDigits?.());
+    void this.#stopListening?.().catch(nothing);
+    this.#stopListening = undefined;
+    const sentAt = clock.now();
+    const stop = await driver.listen(this.channel + sid, (message) => this.#heard(message));
+    answered(sentAt);
+    if (era !== this.era) {
+      await stop().catch(nothing);
+      return undefined;
+    }
+    this.#stopListening = stop;
+    return sid;
+  }
+
+  /** From now on, messages for this connection count, and no others. */
+  #expectMessages(conn: number): void {
+    this.#conn = conn;
+    this.#lastSeq = conn * wire.SEQS_OF_A_CONNECTION;
+    this.#heardConn = conn;
+    this.#hasGap = false;
+  }
+
+  /**
+   * Asks for the state of all requests in the lists, but for what `answers` has of the first list, which went with `O`.
+   * Each further list goes in a call of its own, so that no call takes the server long. Each of these calls also beats.
+   * Resolves to the last answer to each list, and when the last call was sent; to undefined if the session was lost.
+   */
+  async #listAll(
+    sid: string,
+    listings: readonly Listing[],
+    answers: unknown[],
+    enteredAt: number,
+    answered: (sentAt: number) => void,
+  ): Promise<{ answers: unknown[]; sentAt: number } | undefined> {
+    const { clock } = this.around;
+    let sentAt = enteredAt;
     for (let at = 0; at < listings.length; ) {
       if (at in answers && wire.statesIn(answers[at]).isWhole) {
         at++;
@@ -346,29 +387,33 @@ export class Session implements Sender, Runner, Beating, Entering {
       if (!next) return undefined;
       answers[at] = next[1];
     }
+    return { answers, sentAt };
+  }
+
+  /** The server has the session, and has answered a call that was sent at this time. */
+  #open(sid: string, sentAt: number): void {
     this.around.note();
     this.sid = sid;
     this.#phase = 'open';
     this.lease.renew(sentAt);
     // If the process stood still for long, the server may already have taken back what the answer grants.
     this.look();
-    if (era !== this.era) return undefined;
-    this.#epoch = epoch;
+  }
+
+  /** Beats from now on, acts on the answers to the lists, and sends what somebody has asked for since the loss. */
+  #goOn(listings: readonly Listing[], answers: readonly unknown[], isAnother: boolean, sentAt: number): void {
+    const { clock, lease } = this.around;
     this.#orderBeats();
     // The operations of earlier requests go before those that somebody has asked for since the loss.
     this.calls.sendFirst(() => {
       for (const [at, [, listed]] of listings.entries()) this.#settle(at, listed, answers[at], true, isAnother);
-      requests.askForOthers(listings.flatMap(([, listed]) => listed));
+      this.requests.askForOthers(listings.flatMap(([, listed]) => listed));
     });
     if (this.#hasGap) this.compare();
     this.calls.flush();
     // An answer that took long has used up a part of the lease.
     if (clock.now() - sentAt > lease / 8) this.beats.later(0);
     else this.beats.later();
-    if (isAnother)
-      void tellFailover(this.around, this.#keys[0] as string, before, silence, () => this.#phase === 'ended');
-    if (!isNew) this.around.emit('resumed');
-    return this.around.keepAlive();
   }
 
   /** Is called when the server refuses this process. While the lease runs, the session goes on trying to enter. */

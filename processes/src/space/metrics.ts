@@ -72,6 +72,73 @@ function seriesOf(all: Map<string, Series>, { kind, name }: Metric): Series {
   return series;
 }
 
+const histogram = ({ sum, counts }: Times): Histogram => ({
+  count: counts.reduce((total, count) => total + count, 0),
+  sum,
+  bounds: BOUNDS,
+  counts: [...counts],
+});
+
+/** A metric, and how its value is read from what was counted. */
+type Described<Of> = Omit<CollectedMetric, 'points'> & { readonly read: (counted: Of) => MetricPoint['value'] };
+
+/** What is told of each kind and name of an object. */
+const OF_OBJECTS: readonly Described<Series>[] = [
+  {
+    name: 'taketurns.wait.duration',
+    description: 'How long requests have waited.',
+    unit: 's',
+    type: 'histogram',
+    read: ({ waits }) => histogram(waits),
+  },
+  {
+    name: 'taketurns.wait.queued',
+    description: 'Requests that were not granted at once.',
+    unit: '{request}',
+    type: 'counter',
+    read: ({ queued }) => queued,
+  },
+  {
+    name: 'taketurns.wait.failures',
+    description: 'Requests that have waited, and have not got what they waited for.',
+    unit: '{request}',
+    type: 'counter',
+    read: ({ failures }) => failures,
+  },
+  {
+    name: 'taketurns.hold.duration',
+    description: 'How long permits and locks were held.',
+    unit: 's',
+    type: 'histogram',
+    read: ({ holds }) => histogram(holds),
+  },
+  {
+    name: 'taketurns.hold.lost',
+    description: 'Grants that were lost before they were given back.',
+    unit: '{request}',
+    type: 'counter',
+    read: ({ lost }) => lost,
+  },
+];
+
+/** What is told of the space. */
+const OF_SPACE: readonly Described<Counted>[] = [
+  {
+    name: 'taketurns.space.troubles',
+    description: 'Causes that have kept the space from its server.',
+    unit: '{event}',
+    type: 'counter',
+    read: ({ troubles }) => troubles,
+  },
+  {
+    name: 'taketurns.space.failovers',
+    description: 'New histories of the data of the server.',
+    unit: '{event}',
+    type: 'counter',
+    read: ({ failovers }) => failovers,
+  },
+];
+
 function checkSpace(what: string, space: Space): void {
   // A space of another copy of this package counts, too.
   if ({}.toString.call(space) !== '[object Space]') throw badType(`${what}: space`, 'a Space', space);
@@ -129,64 +196,13 @@ export function metrics(space: Space): CollectedMetric[] {
   checkSpace('metrics', space);
   const counts = counted.get(space);
   if (counts === undefined) return [];
-  const { objects: all, troubles, failovers } = counts;
-  const points = (value: (series: Series) => MetricPoint['value']): MetricPoint[] =>
-    [...all.values()].map((series) => ({ attributes: series.attributes, value: value(series) }));
-  const histogram = ({ sum, counts }: Times): Histogram => ({
-    count: counts.reduce((total, count) => total + count, 0),
-    sum,
-    bounds: BOUNDS,
-    counts: [...counts],
-  });
-  return [
-    {
-      name: 'taketurns.wait.duration',
-      description: 'How long requests have waited.',
-      unit: 's',
-      type: 'histogram',
-      points: points(({ waits }) => histogram(waits)),
-    },
-    {
-      name: 'taketurns.wait.queued',
-      description: 'Requests that were not granted at once.',
-      unit: '{request}',
-      type: 'counter',
-      points: points(({ queued }) => queued),
-    },
-    {
-      name: 'taketurns.wait.failures',
-      description: 'Requests that have waited, and have not got what they waited for.',
-      unit: '{request}',
-      type: 'counter',
-      points: points(({ failures }) => failures),
-    },
-    {
-      name: 'taketurns.hold.duration',
-      description: 'How long permits and locks were held.',
-      unit: 's',
-      type: 'histogram',
-      points: points(({ holds }) => histogram(holds)),
-    },
-    {
-      name: 'taketurns.hold.lost',
-      description: 'Grants that were lost before they were given back.',
-      unit: '{request}',
-      type: 'counter',
-      points: points(({ lost }) => lost),
-    },
-    {
-      name: 'taketurns.space.troubles',
-      description: 'Causes that have kept the space from its server.',
-      unit: '{event}',
-      type: 'counter',
-      points: [{ attributes: {}, value: troubles }],
-    },
-    {
-      name: 'taketurns.space.failovers',
-      description: 'New histories of the data of the server.',
-      unit: '{event}',
-      type: 'counter',
-      points: [{ attributes: {}, value: failovers }],
-    },
-  ];
+  const ofObjects = OF_OBJECTS.map(({ read, ...description }) => ({
+    ...description,
+    points: Array.from(counts.objects.values(), (series) => ({ attributes: series.attributes, value: read(series) })),
+  }));
+  const ofSpace = OF_SPACE.map(({ read, ...description }) => ({
+    ...description,
+    points: [{ attributes: {}, value: read(counts) }],
+  }));
+  return [...ofObjects, ...ofSpace];
 }
