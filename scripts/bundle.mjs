@@ -30,7 +30,7 @@ const HOST = fileURLToPath(new URL('../src/report/host-here.ts', import.meta.url
 /** `core` has what `taketurns` itself needs, and small modules that several other entries need. */
 const SHARED = [
   { name: 'core', test: /\/src\/(index|look\/key-reading|border\/kinds)\.ts$/ },
-  { name: 'counters', test: /\/src\/papers\/algorithms\//, minShareCount: 2 },
+  { name: 'counters', test: /\/src\/papers\//, minShareCount: 2 },
   { name: 'reporting', test: /\/src\/(look|metrics|report)\//, minShareCount: 2 },
 ];
 

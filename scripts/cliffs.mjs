@@ -7,6 +7,7 @@
  */
 import { isMainThread, MessageChannel, receiveMessageOnPort, Worker, workerData } from 'node:worker_threads';
 import { Arena, Semaphore } from '../dist/index.js';
+import { tuned } from '../test/support/tuned.mjs';
 
 const MICROSECONDS = 1000;
 
@@ -102,7 +103,7 @@ async function burst() {
 /** Measures a promise that another thread grants, beside 5,000 semaphores on which promises of this thread wait. */
 async function doorbell() {
   const arena = new Arena();
-  const [go, semaphore] = [new Semaphore(0, { arena, spin: 0 }), new Semaphore(0, { arena })];
+  const [go, semaphore] = [tuned(new Semaphore(0, { arena }), { spin: 0 }), new Semaphore(0, { arena })];
   const worker = releaser(go, semaphore, 1);
   const pass = async (times) => {
     const begun = performance.now();
@@ -127,7 +128,7 @@ async function doorbell() {
 
 /** Measures `release(n)` where one thread waits for exactly n permits. */
 async function release(permits) {
-  const semaphore = new Semaphore(0, { arena: new Arena(), spin: 0 });
+  const semaphore = tuned(new Semaphore(0, { arena: new Arena() }), { spin: 0 });
   const worker = taker(semaphore, permits);
   const took = [];
   for (let i = 0; i < 400; i++) {

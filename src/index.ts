@@ -16,7 +16,7 @@ export type { PermitsRequest } from './common/waits.js';
 export { Mutex, type MutexHandle, type MutexOptions } from './mutex/mutex.js';
 export { HeldLock } from './objects/held-lock.js';
 export { HeldPermits } from './objects/held-permits.js';
-export type { ParkingOptions, Signal, WaitOptions } from './objects/options.js';
+export type { Signal, WaitOptions } from './objects/options.js';
 export type {
   ArenaStats,
   HolderStats,

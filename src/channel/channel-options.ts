@@ -1,11 +1,10 @@
 /** The options of a channel, what `inspect` tells of one, and the properties of the shared object that it asks for. */
 import type { Arena } from '../arena/arena.js';
 import { O_INITIAL } from '../border/numbers.js';
-import { budget, PARKING, type ParkingOptions, type Properties, USUAL } from '../objects/options.js';
+import type { Properties } from '../objects/options.js';
 import { differing, type Handle } from '../objects/reference.js';
 import type { ConditionStats } from '../objects/stats.js';
 import { bad, checkInteger, checkOptions, refuseName } from '../runtime/errors.js';
-import { ADAPTIVE } from '../runtime/numbers.js';
 import { type Codec, checkBytes, checkCodec, roomFor, roomIn, sizeOfPlace } from './codec.js';
 
 export const KIND = 'Channel';
@@ -14,7 +13,7 @@ export const KIND = 'Channel';
 export type ChannelHandle = Handle<'Channel'>;
 
 /** The options of a new `Channel`. */
-export interface ChannelOptions<T> extends ParkingOptions {
+export interface ChannelOptions<T> {
   /** How many messages the channel holds, a power of two from 1 to 65,536. Default 256. */
   readonly capacity?: number;
   /**
@@ -68,7 +67,7 @@ export interface ChannelStats {
 /** @internal Returns the properties of a new channel. */
 export function properties(options: ChannelOptions<never>): Properties {
   refuseName(KIND, 'options', options, 'an object');
-  checkOptions(KIND, options, ['capacity', 'bytes', 'codec', 'senders', ...USUAL]);
+  checkOptions(KIND, options, ['capacity', 'bytes', 'codec', 'senders', 'arena']);
   const { capacity = 256, bytes: most = 48, codec, senders = 1 } = options;
   const MOST_MESSAGES = 65536;
   const MOST_SENDERS = 2 ** 20;
@@ -81,7 +80,6 @@ export function properties(options: ChannelOptions<never>): Properties {
   return {
     permits: capacity,
     max: capacity - 1,
-    spin: budget(KIND, options, ADAPTIVE, PARKING),
     robust: true,
     threshold: sizeOfPlace(most),
     differences: (words) =>

@@ -1,10 +1,9 @@
 /** What a watch is made with, and what it tells. watch.ts has the class. */
 import type { Arena } from '../arena/arena.js';
 import { KIND_WATCHING_END, PLACES } from '../border/numbers.js';
-import { budget, PARKING, type ParkingOptions, type Properties, USUAL } from '../objects/options.js';
+import type { Properties } from '../objects/options.js';
 import { differing, type Handle } from '../objects/reference.js';
 import { checkOptions } from '../runtime/errors.js';
-import { ADAPTIVE } from '../runtime/numbers.js';
 import type { EndStats } from './channel-options.js';
 import { type Codec, checkBytes, checkCodec, roomFor, roomIn, sizeOfPlace } from './codec.js';
 import type { Form } from './endpoints.js';
@@ -37,7 +36,7 @@ export const FORM: Form = {
 export type WatchHandle = Handle<'Watch'>;
 
 /** The options of a new `Watch`. */
-export interface WatchOptions<T> extends ParkingOptions {
+export interface WatchOptions<T> {
   /**
    * The bytes of the largest value, 8 to 16,777,216. Default 48. As for a channel, the watch rounds the number up to 48,
    * 112, 176 and so on. A watch has room for four values.
@@ -81,14 +80,13 @@ export interface WatchStats {
 
 /** @internal Checks the options of a new watch. Returns its properties. */
 export function properties(options: WatchOptions<never>): Properties {
-  checkOptions(KIND, options, ['bytes', 'codec', ...USUAL]);
+  checkOptions(KIND, options, ['bytes', 'codec', 'arena']);
   const { bytes: most = 48, codec } = options;
   checkBytes(KIND, most);
   if (codec !== undefined) checkCodec(KIND, codec);
   return {
     permits: 1,
     max: PLACES - 1,
-    spin: budget(KIND, options, ADAPTIVE, PARKING),
     robust: true,
     threshold: sizeOfPlace(most),
     differences: (words) => differing(['bytes', roomIn(words), roomFor(most)]),

@@ -134,23 +134,31 @@ export function checkType(what: string, value: unknown, type: string, expected: 
   if (typeof value !== type || value === null) throw badType(what, expected, value, instead);
 }
 
+const NONE: readonly string[] = [];
+
 /**
  * @internal
  * Checks that options are an object, and that the object has no other names than these. An object with a tag, such as
- * an AbortSignal or an Arena, is in the wrong place.
+ * an AbortSignal or an Arena, is in the wrong place. Options for tests and measurements are `unnamed`: no error names
+ * them.
  *
  * The library reads inherited options, and takes an undefined one for absent. So both are checked in the same way: what
  * `for in` names is given, unless it is undefined. That leaves out symbols, and the getters and methods of a class.
  */
-export function checkOptions(what: string, options: unknown, names: readonly string[]): void {
+export function checkOptions(
+  what: string,
+  options: unknown,
+  names: readonly string[],
+  unnamed: readonly string[] = NONE,
+): void {
   let given = options;
   let near: string | undefined = '';
   // The first comparison says the same of the usual options, and is fast.
   let isBad = (options as object | null)?.constructor !== Object && {}.toString.call(options) !== '[object Object]';
   for (const name in options as object) {
     if (isBad || names.includes(name)) continue;
-    // A page may have added properties to all objects. Only tests give a firstTicket.
-    isBad = !(name in {}) && name !== 'firstTicket' && (options as Record<string, unknown>)[name] !== undefined;
+    // A page may have added properties to all objects.
+    isBad = !(name in {}) && !unnamed.includes(name) && (options as Record<string, unknown>)[name] !== undefined;
     given = name;
     near = names.find((option) => isNear(option, name));
   }

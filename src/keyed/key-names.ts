@@ -35,12 +35,6 @@ export interface Parent {
   unnamed?: number;
 }
 
-/** A semaphore that is as a new key has it. */
-export interface Made {
-  readonly permits: number;
-  readonly spin: number;
-}
-
 export class KeyNames implements Regions {
   readonly words: Int32Array;
   readonly objects: number;
@@ -67,27 +61,27 @@ export class KeyNames implements Regions {
    * Attaches to the object of a key, and makes it if there is none. Returns the number of the attachment, or an answer
    * below 0. If the key is long, `parts` has the attachments to its parts then, also if the answer is below 0.
    */
-  open(table: Parent, key: Key, made: Made): number {
+  open(table: Parent, key: Key, permits: number): number {
     this.parts = NO_PARTS;
     if (typeof key === 'number') {
       const at = (this.#draft + N_REST) >> 2;
       this.words[at] = key;
       this.words[at + 1] = Math.floor(key / 2 ** 32);
-      return this.#open(table, N_KEY, INTEGER, 8, made);
+      return this.#open(table, N_KEY, INTEGER, 8, permits);
     }
     const { length } = key;
     if (length <= REST_ROOM) {
       const isLatin = this.#writeLatin(key, 0, length);
-      if (isLatin) return this.#open(table, N_KEY, LATIN, length, made);
+      if (isLatin) return this.#open(table, N_KEY, LATIN, length, permits);
       if (2 * length <= REST_ROOM) {
         this.#writeWide(key, 0, length);
-        return this.#open(table, N_KEY, WIDE, 2 * length, made);
+        return this.#open(table, N_KEY, WIDE, 2 * length, permits);
       }
     }
-    return this.#openLong(table, key, made);
+    return this.#openLong(table, key, permits);
   }
 
-  #openLong(table: Parent, key: string, made: Made): number {
+  #openLong(table: Parent, key: string, permits: number): number {
     const parts: number[] = [];
     this.parts = parts;
     let isLatin = true;
@@ -101,7 +95,7 @@ export class KeyNames implements Regions {
       else this.#writeWide(key, from, to);
       const isEnd = to === key.length;
       const bytes = (to - from) * (isLatin ? 1 : 2);
-      const attachment = this.#open(parent, LONG, isEnd ? form : form | PART, bytes, made);
+      const attachment = this.#open(parent, LONG, isEnd ? form : form | PART, bytes, permits);
       if (isEnd || attachment < 0) return attachment;
       parts.push(attachment);
       const address = this.#core.attachedTo(attachment);
@@ -116,7 +110,7 @@ export class KeyNames implements Regions {
    */
   openOwn(parent: Parent, number: number, permits: number, isRobust: boolean): number {
     this.words[(this.#draft + N_REST) >> 2] = number;
-    return this.#open(parent, LONG, OWN, 4, { permits, spin: ADAPTIVE }, isRobust);
+    return this.#open(parent, LONG, OWN, 4, permits, isRobust);
   }
 
   /** Writes characters of a key into the draft, and zeros to the end of the last word. Returns whether each is a byte. */
@@ -152,14 +146,7 @@ export class KeyNames implements Regions {
     }
   }
 
-  #open(
-    parent: Parent,
-    marker: number,
-    form: number,
-    length: number,
-    { permits, spin }: Made,
-    isRobust = true,
-  ): number {
+  #open(parent: Parent, marker: number, form: number, length: number, permits: number, isRobust = true): number {
     const { words } = this;
     const draft = this.#draft;
     const bytes = length + N_REST - N_BYTES;
@@ -171,7 +158,7 @@ export class KeyNames implements Regions {
     const { unnamed = 0 } = parent;
     // The call takes the object. Nothing that may throw comes before it, so the object never goes to another table.
     if (unnamed !== 0) parent.unnamed = 0;
-    return this.#core.openName(bytes, KIND_SEMAPHORE, permits, max, spin, 0, Number(isRobust), unnamed);
+    return this.#core.openName(bytes, KIND_SEMAPHORE, permits, max, ADAPTIVE, 0, Number(isRobust), unnamed);
   }
 }
 

@@ -4,14 +4,13 @@ import { KIND_KEYED_MUTEX } from '../border/numbers.js';
 import type { Key } from '../common/keys.js';
 import { type KeyedMutexRuns, type Limited, limited } from '../common/limiting.js';
 import { type HeldLock, LockGuard } from '../objects/held-lock.js';
-import { budget, PARKING, type ParkingOptions, type Properties, USUAL, type WaitOptions } from '../objects/options.js';
+import type { Properties, WaitOptions } from '../objects/options.js';
 import { type Definition, find, type Handle, make, open } from '../objects/reference.js';
 import { checkOptions, refuseName } from '../runtime/errors.js';
-import { ADAPTIVE } from '../runtime/numbers.js';
 import { entryOf, Keyed, limitsOf, running, take, takeAsync, tryTake } from './keyed.js';
 
 /** The options of a new `KeyedMutex`. */
-export interface KeyedMutexOptions extends ParkingOptions {
+export interface KeyedMutexOptions {
   /** The arena of the object. Default: `Arena.default`. */
   readonly arena?: Arena;
 }
@@ -151,6 +150,6 @@ export class KeyedMutex extends Keyed<typeof KIND> implements KeyedMutexRuns {
 
 function properties(options: KeyedMutexOptions): Properties {
   refuseName(KIND, 'options', options, 'an object');
-  checkOptions(KIND, options, USUAL);
-  return { permits: 1, max: 1, spin: budget(KIND, options, ADAPTIVE, PARKING), robust: true };
+  checkOptions(KIND, options, ['arena']);
+  return { permits: 1, max: 1, robust: true };
 }

@@ -5,23 +5,14 @@ import type { Key } from '../common/keys.js';
 import { type KeyedSemaphoreRuns, type Limited, limited } from '../common/limiting.js';
 import { type PermitsRequest, requestOf } from '../common/waits.js';
 import { type HeldPermits, PermitsGuard } from '../objects/held-permits.js';
-import {
-  budget,
-  isOptions,
-  PARKING,
-  type ParkingOptions,
-  type Properties,
-  USUAL,
-  type WaitOptions,
-} from '../objects/options.js';
+import { isOptions, type Properties, type WaitOptions } from '../objects/options.js';
 import { type Definition, find, type Handle, make, open, openKnown, type Reference } from '../objects/reference.js';
 import { checkInteger, checkOptions, refuseName } from '../runtime/errors.js';
-import { ADAPTIVE } from '../runtime/numbers.js';
 import type { Entry } from './entry.js';
 import { checkPermits, entryOf, Keyed, limitsOf, running, take, takeAsync, tryTake } from './keyed.js';
 
 /** The options of a new `KeyedSemaphore`. */
-export interface KeyedSemaphoreOptions extends ParkingOptions {
+export interface KeyedSemaphoreOptions {
   /** The arena of the object. Default: `Arena.default`. */
   readonly arena?: Arena;
 }
@@ -210,7 +201,7 @@ function guard(entry: Entry, permits: number, ownerDied: boolean): HeldPermits {
 
 function properties(permits: number, options: KeyedSemaphoreOptions): Properties {
   refuseName(KIND, 'permits', permits, 'an integer', ', permits');
-  checkOptions(KIND, options, USUAL);
+  checkOptions(KIND, options, ['arena']);
   const max = checkInteger(`${KIND}: permits`, permits, 1, LIMIT);
-  return { permits: max, max, spin: budget(KIND, options, ADAPTIVE, PARKING), robust: true };
+  return { permits: max, max, robust: true };
 }

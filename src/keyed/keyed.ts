@@ -25,7 +25,7 @@
  * A call for several keys takes them one after the other, in one order for all calls: numbers before strings, and
  * ascending. So who waits for a key holds only lesser keys, and such calls cannot wait in a circle.
  */
-import { CLOSED_OBJECT, K_ENDED, O_SPIN, O_TIMEOUTS } from '../border/numbers.js';
+import { CLOSED_OBJECT, K_ENDED, O_TIMEOUTS } from '../border/numbers.js';
 import {
   checkKey,
   checkRun,
@@ -140,9 +140,8 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
   protected constructor(kind: K, given: Reference) {
     super(kind, given);
     this.#kind = kind;
-    const { membership, shared, address } = this[reference];
-    const spin = new Int32Array(membership.memory.buffer, address)[O_SPIN / 4] as number;
-    this.#table = tableOf(membership, shared, { permits: this.#permits, spin });
+    const { membership, shared } = this[reference];
+    this.#table = tableOf(membership, shared, this.#permits);
     this.#entries = this.#table.entries;
   }
 

@@ -7,7 +7,7 @@ import { arenaFull, noRoom } from '../runtime/errors.js';
 import type { Membership, Shared } from '../runtime/membership.js';
 import { Entry, type Home } from './entry.js';
 import { KeyCache } from './key-cache.js';
-import { isFull, KeyNames, type Made, type Parent } from './key-names.js';
+import { isFull, KeyNames, type Parent } from './key-names.js';
 
 /** What a thread has for all tables of an arena. */
 interface OfThread {
@@ -43,10 +43,10 @@ function ofThread(membership: Membership): OfThread {
 }
 
 /** Returns the table of a shared object, as this thread has it. */
-export function tableOf(membership: Membership, shared: Shared, made: Made): Table {
+export function tableOf(membership: Membership, shared: Shared, permits: number): Table {
   const known = tables.get(shared);
   if (known) return known;
-  const table = new Table(membership, shared.address, made);
+  const table = new Table(membership, shared.address, permits);
   tables.set(shared, table);
   // The next owner of a key must learn of a death, and a new table of this name would not know of it.
   shared.stays = () => table.hasNews();
@@ -69,19 +69,20 @@ export class Table implements Home, Parent {
   #isOwned = false;
   unnamed = 0;
   spare: Entry | undefined;
-  readonly #made: Made;
+  /** Of each key. */
+  readonly #permits: number;
   readonly #owners: Map<Table, object>;
   /** A key of which an owner has died. */
   #news: Found | undefined;
 
-  constructor(membership: Membership, address: number, made: Made) {
+  constructor(membership: Membership, address: number, permits: number) {
     const { names, cache, owners } = ofThread(membership);
     this.membership = membership;
     this.address = address;
     this.generation = membership.core.generation(address);
     this.names = names;
     this.#cache = cache;
-    this.#made = made;
+    this.#permits = permits;
     this.#owners = owners;
   }
 
@@ -101,11 +102,11 @@ export class Table implements Home, Parent {
     const latest = this.#latest;
     if (latest?.key === key) return latest;
     if (latest) this.#enroll(latest);
-    let answer = names.open(this, key, this.#made);
+    let answer = names.open(this, key, this.#permits);
     if (isFull(answer)) {
       this.#letGo(names.parts);
       this.membership.sweep();
-      answer = names.open(this, key, this.#made);
+      answer = names.open(this, key, this.#permits);
     }
     const { parts } = names;
     if (answer < 0) {

@@ -1,11 +1,10 @@
 /** The options of a new `Mutex`, and the properties of the shared object that they stand for. */
 import type { Arena } from '../arena/arena.js';
-import { budget, PARKING, type ParkingOptions, type Properties, USUAL } from '../objects/options.js';
+import type { Properties } from '../objects/options.js';
 import { checkInteger, checkOptions, refuseName } from '../runtime/errors.js';
-import { ADAPTIVE } from '../runtime/numbers.js';
 
 /** The options of a new `Mutex`. */
-export interface MutexOptions extends ParkingOptions {
+export interface MutexOptions {
   /**
    * How often a waiter may be overtaken at most, 0 (first come, first served) to 134,217,728. Default 2,097,152.
    *
@@ -27,12 +26,11 @@ export function properties(options: MutexOptions): Properties {
   const DEFAULT_BYPASS = 0x200000;
   const MOST_BYPASS = 0x8000000;
   refuseName('Mutex', 'options', options, 'an object');
-  checkOptions('Mutex', options, ['bypass', ...USUAL]);
+  checkOptions('Mutex', options, ['bypass', 'arena']);
   const { bypass = DEFAULT_BYPASS } = options;
   return {
     permits: 1,
     max: checkInteger('Mutex: bypass', bypass, 0, MOST_BYPASS),
-    spin: budget('Mutex', options, ADAPTIVE, PARKING),
     robust: true,
   };
 }

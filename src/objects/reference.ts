@@ -35,7 +35,7 @@ import {
   shown,
 } from '../runtime/errors.js';
 import type { LibraryObject, Membership, Shared } from '../runtime/membership.js';
-import { HELD } from '../runtime/numbers.js';
+import { ADAPTIVE, HELD } from '../runtime/numbers.js';
 import {
   type ArenaHandle,
   fromHandle,
@@ -153,7 +153,10 @@ export interface Definition<K extends Kind, A extends Arguments> {
 }
 
 /** The words that a new object gets. An object that is found by its name must agree in these words. */
-function words(kindNumber: number, { permits, max, spin, threshold = 0, robust, hash = Number(robust) }: Properties) {
+function words(
+  kindNumber: number,
+  { permits, max, spin = ADAPTIVE, threshold = 0, robust, hash = Number(robust) }: Properties,
+) {
   return [kindNumber, permits, max, spin, threshold, hash] as const;
 }
 
@@ -223,7 +226,7 @@ export function find<K extends Kind>(
 }
 
 /** Stands for the properties of an object that must exist, whatever they are. */
-const ANY: Properties = { permits: -1, max: LIMIT, spin: 0, robust: false };
+const ANY: Properties = { permits: -1, max: LIMIT, robust: false };
 
 /** @internal Opens the object of a name, or makes it by the arguments of the constructor. */
 export function open<K extends Kind, A extends Arguments>(

@@ -1,11 +1,10 @@
 /** The options of a new `Semaphore`, and the properties of the shared object that they stand for. */
 import type { Arena } from '../arena/arena.js';
-import { checkProperties, PARKING, type ParkingOptions, type Properties } from '../objects/options.js';
-import { refuseName } from '../runtime/errors.js';
-import { ADAPTIVE } from '../runtime/numbers.js';
+import { checkPermits, type Properties } from '../objects/options.js';
+import { checkOptions, refuseName } from '../runtime/errors.js';
 
 /** The options of a new `Semaphore`. */
-export interface SemaphoreOptions extends ParkingOptions {
+export interface SemaphoreOptions {
   /**
    * The greatest number of available permits, 1 to 2,147,483,647 (the default). It is also the most that one request
    * can ask for. If permits only go out and come back, give the number of permits as the `max`: a request for more is
@@ -21,12 +20,11 @@ export interface SemaphoreOptions extends ParkingOptions {
   readonly robust?: boolean;
   /** The arena of the object. Default: `Arena.default`. */
   readonly arena?: Arena;
-  /** @internal The first value of its two counters, 0n to 2n ** 61n, for tests of large counters. Default 0n. */
-  readonly firstTicket?: bigint;
 }
 
 /** @internal Checks the options of a new semaphore. */
 export function properties(permits: number, options: SemaphoreOptions): Properties {
   refuseName('Semaphore', 'permits', permits, 'an integer', ', permits');
-  return checkProperties('Semaphore', permits, options, ADAPTIVE, PARKING, ['max', 'robust']);
+  checkOptions('Semaphore', options, ['max', 'robust', 'arena']);
+  return checkPermits('Semaphore', permits, options);
 }

@@ -11,7 +11,7 @@ import { host } from '#host';
 import { ADMITTED, ANSWER_BROKEN, ANSWER_CLOSED, ARRIVED, KIND_BARRIER, QUEUED, REFUSED } from '../border/numbers.js';
 import { refusePromise } from '../common/refuse-promise.js';
 import { reasonOf } from '../common/signals.js';
-import { checkWaitOptions, type Properties, USUAL, type WaitOptions } from '../objects/options.js';
+import { checkWaitOptions, type Properties, type WaitOptions } from '../objects/options.js';
 import { type Definition, find, type Handle, make, open, type Reference } from '../objects/reference.js';
 import { disposedError, isOver, reference } from '../objects/shared-object.js';
 import {
@@ -39,7 +39,6 @@ import {
   ownAttachment,
   PhaseObject,
   phaseSeen,
-  propertiesOf,
   type SyncOptions,
   sleep,
   sleepAsync,
@@ -371,7 +370,7 @@ function broken(): BrokenBarrierError {
   return new BrokenBarrierError('the barrier is broken: a party has given up or died, or its action has thrown');
 }
 
-function checkAction(options: Pick<BarrierOptions, 'action'>, names = ['action', ...USUAL]): void {
+function checkAction(options: Pick<BarrierOptions, 'action'>, names = ['action', 'arena']): void {
   checkOptions(KIND, options, names);
   const { action } = options;
   if (action !== undefined) checkType(`${KIND}: action`, action, 'function', 'a function');
@@ -381,5 +380,5 @@ function properties(parties: number, options: BarrierOptions): Properties {
   refuseName(KIND, 'parties', parties, 'an integer', ', parties');
   checkAction(options);
   checkInteger(`${KIND}: parties`, parties, 1, MOST_PARTIES);
-  return propertiesOf(KIND, options, parties, parties, true);
+  return { permits: parties, max: parties, robust: true };
 }

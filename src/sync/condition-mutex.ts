@@ -7,7 +7,6 @@ import { Mutex, type MutexHandle } from '../mutex/mutex.js';
 import type { Properties } from '../objects/options.js';
 import type { Reference } from '../objects/reference.js';
 import { badType } from '../runtime/errors.js';
-import { ADAPTIVE } from '../runtime/numbers.js';
 import { type Inside, inside } from '../runtime/own-arenas.js';
 import { syncOf } from './compiled.js';
 import { referenceOf } from './locking-again.js';
@@ -29,7 +28,7 @@ export function properties(mutex: Mutex): Properties {
   // The condition knows the mutex by its place, so the mutex must not be evicted.
   shared.isPrivate = false;
   const threshold = membership.core.generation(address);
-  return { permits: 0, max: address, spin: ADAPTIVE, robust: true, threshold };
+  return { permits: 0, max: address, robust: true, threshold };
 }
 
 /** Names the arena of a mutex. */

@@ -6,20 +6,11 @@
  */
 
 import { ADMITTED, ANSWER_CLOSED, KIND_EVENT, O_INITIAL } from '../border/numbers.js';
-import { type Properties, USUAL, type WaitOptions } from '../objects/options.js';
+import type { Properties, WaitOptions } from '../objects/options.js';
 import { type Definition, differing, find, type Handle, make, open } from '../objects/reference.js';
 import { disposedError } from '../objects/shared-object.js';
 import { checkOptions, checkType, refuseName } from '../runtime/errors.js';
-import {
-  address,
-  functions,
-  isOpen,
-  propertiesOf,
-  type SyncOptions,
-  state,
-  type Waiter,
-  waiters,
-} from './phase-object.js';
+import { address, functions, isOpen, type SyncOptions, state, type Waiter, waiters } from './phase-object.js';
 import { awaitZero, awaitZeroAsync, ZeroObject } from './zero-object.js';
 
 /** A plain, structured-cloneable value to send to another thread, for `Event.from` there. */
@@ -156,11 +147,13 @@ export class Event extends ZeroObject<typeof KIND> {
 
 function properties(options: EventOptions): Properties {
   refuseName(KIND, 'options', options, 'an object');
-  checkOptions(KIND, options, ['set', ...USUAL]);
+  checkOptions(KIND, options, ['set', 'arena']);
   const { set = false } = options;
   checkType(`${KIND}: set`, set, 'boolean', 'true or false');
   return {
-    ...propertiesOf(KIND, options, Number(!set), 1, false),
+    permits: Number(!set),
+    max: 1,
+    robust: false,
     differences: (has) => differing(['set', has[O_INITIAL / 4] === 0, set]),
   };
 }

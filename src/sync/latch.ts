@@ -1,11 +1,11 @@
 /** Latch is a count that only falls. Threads wait until the count is 0. The phase word of phase.ts has the count. */
 
 import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX, KIND_LATCH, PHASE_COUNT } from '../border/numbers.js';
-import { type Properties, USUAL, type WaitOptions } from '../objects/options.js';
+import type { Properties, WaitOptions } from '../objects/options.js';
 import { type Definition, find, type Handle, make, open } from '../objects/reference.js';
 import { disposedError } from '../objects/shared-object.js';
 import { checkInteger, checkOptions, refuseName } from '../runtime/errors.js';
-import { address, functions, propertiesOf, type SyncOptions, state, type Waiter, waiters } from './phase-object.js';
+import { address, functions, type SyncOptions, state, type Waiter, waiters } from './phase-object.js';
 import { awaitZero, awaitZeroAsync, ZeroObject } from './zero-object.js';
 
 /** A plain, structured-cloneable value to send to another thread, for `Latch.from` there. */
@@ -139,6 +139,6 @@ export class Latch extends ZeroObject<typeof KIND> {
 
 function properties(count: number, options: SyncOptions): Properties {
   refuseName(KIND, 'count', count, 'an integer', ', count');
-  checkOptions(KIND, options, USUAL);
-  return propertiesOf(KIND, options, checkInteger(`${KIND}: count`, count, 0, MOST), MOST, false);
+  checkOptions(KIND, options, ['arena']);
+  return { permits: checkInteger(`${KIND}: count`, count, 0, MOST), max: MOST, robust: false };
 }

@@ -13,7 +13,7 @@ import { ADMITTED, ANSWER_CLOSED, BEGUN, KIND_ONCE, O_PHASE, PHASE_COUNT, QUEUED
 import type { Sync } from '../border/sync.js';
 import { refusePromise } from '../common/refuse-promise.js';
 import { reasonOf } from '../common/signals.js';
-import { checkWaitOptions, type Properties, USUAL, type WaitOptions } from '../objects/options.js';
+import { checkWaitOptions, type Properties, type WaitOptions } from '../objects/options.js';
 import { type Definition, find, type Handle, make, open } from '../objects/reference.js';
 import { disposedError, forget, isOver, reference } from '../objects/shared-object.js';
 import { timedOut } from '../runtime/cancellation.js';
@@ -32,7 +32,6 @@ import {
   ownAttachment,
   PhaseObject,
   phaseSeen,
-  propertiesOf,
   type SyncOptions,
   sleep,
   sleepAsync,
@@ -289,6 +288,6 @@ export class Once extends PhaseObject<typeof KIND> {
 
 function properties(options: SyncOptions): Properties {
   refuseName(KIND, 'options', options, 'an object');
-  checkOptions(KIND, options, USUAL);
-  return propertiesOf(KIND, options, 1, 2, true);
+  checkOptions(KIND, options, ['arena']);
+  return { permits: 1, max: 2, robust: true };
 }

@@ -34,7 +34,7 @@ import {
 import type { Sync } from '../border/sync.js';
 import { waitingAt } from '../look/elements.js';
 import { attachmentsOf, type Look } from '../look/look.js';
-import { budget, PARKING, type ParkingOptions, type Properties, type WaitOptions } from '../objects/options.js';
+import type { WaitOptions } from '../objects/options.js';
 import type { Reference } from '../objects/reference.js';
 import { close, disposedError, forget, isOver, named, reference, SharedObject } from '../objects/shared-object.js';
 import { lookAtObject, threadIdOf } from '../objects/stats.js';
@@ -43,13 +43,13 @@ import { timestamp } from '../runtime/clock.js';
 import { mayNotBlock } from '../runtime/errors.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
 import { type Membership, threadEnded } from '../runtime/membership.js';
-import { ADAPTIVE, WAIT_BLOCKED, WAIT_FAILED } from '../runtime/numbers.js';
+import { WAIT_BLOCKED, WAIT_FAILED } from '../runtime/numbers.js';
 import { nanoseconds } from '../runtime/parking.js';
 import { checkWaitAsync, isNative, waitAsync } from '../runtime/wait-async.js';
 import { syncOf } from './compiled.js';
 
 /** The options of a new object of `taketurns/sync`. A `Condition` takes no options. */
-export interface SyncOptions extends ParkingOptions {
+export interface SyncOptions {
   /** The arena of the object. Default: `Arena.default`. */
   readonly arena?: Arena;
 }
@@ -484,15 +484,4 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
 /** How promises have ended, for who measures waits. */
 function howEnded(answer: Ended): number {
   return answer === ADMITTED ? 0 : WAIT_FAILED;
-}
-
-/** @internal Returns the properties of a new object whose count begins with `permits`. */
-export function propertiesOf(
-  kind: Kind,
-  options: SyncOptions,
-  permits: number,
-  max: number,
-  robust: boolean,
-): Properties {
-  return { permits, max, spin: budget(kind, options, ADAPTIVE, PARKING), robust };
 }

@@ -8,7 +8,7 @@
 import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX, KIND_WAIT_GROUP } from '../border/numbers.js';
 import { inspected, shown } from '../common/shown.js';
 import { asyncDispose, dispose } from '../common/symbols.js';
-import { type Properties, USUAL, type WaitOptions } from '../objects/options.js';
+import type { Properties, WaitOptions } from '../objects/options.js';
 import { type Definition, find, type Handle, make, open } from '../objects/reference.js';
 import { disposedError, isOver } from '../objects/shared-object.js';
 import { checkInteger, checkOptions, checkType, refuseName } from '../runtime/errors.js';
@@ -18,7 +18,6 @@ import {
   functions,
   holders,
   ownAttachment,
-  propertiesOf,
   type SyncOptions,
   state,
   type Waiter,
@@ -304,6 +303,6 @@ export class HeldTask implements Disposable, AsyncDisposable {
 
 function properties(options: SyncOptions): Properties {
   refuseName(KIND, 'options', options, 'an object');
-  checkOptions(KIND, options, USUAL);
-  return propertiesOf(KIND, options, 0, MOST, true);
+  checkOptions(KIND, options, ['arena']);
+  return { permits: 0, max: MOST, robust: true };
 }

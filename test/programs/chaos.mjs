@@ -10,6 +10,7 @@ import { clearInterval, setInterval, setTimeout } from 'node:timers';
 import { Worker } from 'node:worker_threads';
 import { Arena, Semaphore } from 'taketurns';
 import { lastTicket } from 'taketurns/algorithms';
+import { tuned } from '../support/tuned.mjs';
 import {
   clear,
   countsOf,
@@ -45,8 +46,8 @@ const arena = new Arena({
   waiters: 1024,
   slots: seed % 2 ? 2 : 64,
 });
-const semaphores = kinds.map(
-  ({ permits, robust }) => new Semaphore(permits, { arena, robust, spin: seed % 3 ? 0 : 200 }),
+const semaphores = kinds.map(({ permits, robust }) =>
+  tuned(new Semaphore(permits, { arena, robust }), { spin: seed % 3 ? 0 : 200 }),
 );
 const board = makeBoard();
 const wrong = [];

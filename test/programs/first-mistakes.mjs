@@ -22,7 +22,7 @@ const MISTAKES = [
     () => new Semaphore({ permits: 4 }),
     'TypeError: Semaphore: permits must be an integer from 0 to 2147483647, got an object (Object)',
   ],
-  [() => new Semaphore(4, 4), 'TypeError: Semaphore: options must be of { max, robust, policy, spin, arena }, got 4'],
+  [() => new Semaphore(4, 4), 'TypeError: Semaphore: options must be of { max, robust, arena }, got 4'],
   [
     () => new keyed.KeyedMutex('accounts'),
     'TypeError: KeyedMutex: options must be an object, got "accounts": a name comes first in KeyedMutex.open("accounts")',

@@ -3,13 +3,14 @@ import { Arena, Semaphore } from 'taketurns';
 import { describe, expect, it } from 'vitest';
 import { roundsOf } from '../support/rounds.js';
 import { team } from '../support/team.js';
+import { tuned } from '../support/tuned.mjs';
 
 const crowd = team(4, { core: true });
 const [hog, victim] = [0, 1];
 
 describe.each([0, 200])('polling %i times before parking', (spin) => {
   it('a thread that releases and comes back at once does not overtake the waiter', async () => {
-    const semaphore = new Semaphore(1, { arena: new Arena(), spin });
+    const semaphore = tuned(new Semaphore(1, { arena: new Arena() }), { spin });
     // Word 0 counts admissions of the hog, word 1 those of the victim. Word 2 says that the hog is done.
     const shared = new Int32Array(new SharedArrayBuffer(12));
     const args = { handle: semaphore.handle, shared, rounds: roundsOf(2000) };

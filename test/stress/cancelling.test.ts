@@ -7,6 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { at, Memory } from '../support/memory.js';
 import { roundsOf } from '../support/rounds.js';
 import { team, together } from '../support/team.js';
+import { tuned } from '../support/tuned.mjs';
 import { until } from '../support/until.js';
 
 const CROWD = 8;
@@ -85,7 +86,7 @@ describe.each([
       ['heavy requests, of which any two exclude each other', 7, 4, 7],
       ['heavy and light requests', 5, 1, 5],
     ])('%s', async (_, permits, from, to) => {
-      const semaphore = new Semaphore(permits, { arena, spin, firstTicket });
+      const semaphore = tuned(new Semaphore(permits, { arena }), { spin, firstTicket });
       const score = await crush({ semaphore, permits, from, to, rounds: ROUNDS, seed: slots + spin + to });
       expect(score.admissions + score.timeOuts + score.aborts).toBe(CROWD * ROUNDS);
       expect(score.timeOuts, 'time-outs').toBeGreaterThan(0);
@@ -100,7 +101,7 @@ describe.each([
     const arena = new Arena({ ...small, slots });
     const memory = new Memory(arena);
     for (let round = 1; round <= roundsOf(15); round++) {
-      const semaphore = new Semaphore(3, { arena, spin });
+      const semaphore = tuned(new Semaphore(3, { arena }), { spin });
       const { address } = semaphore.handle;
       const score = await crush({ semaphore, permits: 3, from: 1, to: 3, rounds: 1e9, seed: round }, async () => {
         const far = () => memory.long(address + at('GRANT')) > 300n;
@@ -124,7 +125,7 @@ describe.each([1, 2])('permits that no thread has (slots %i)', (slots) => {
   });
 
   it('and a crowd that only cancels leave one tombstone at most, and cost no permit', async () => {
-    const semaphore = new Semaphore(0, { arena, spin: 0, firstTicket: 2n ** 32n - 500n });
+    const semaphore = tuned(new Semaphore(0, { arena }), { spin: 0, firstTicket: 2n ** 32n - 500n });
     semaphores.push(semaphore);
     await Promise.all(
       crowd.map((member) => member.run('time-out', { handle: semaphore.handle, times: roundsOf(1000), timeout: 0.01 })),
@@ -137,7 +138,7 @@ describe.each([1, 2])('permits that no thread has (slots %i)', (slots) => {
   });
 
   it('and a crowd that cancels: one waiter without a time-out is admitted in the end', async () => {
-    const semaphore = new Semaphore(0, { arena, spin: 0 });
+    const semaphore = tuned(new Semaphore(0, { arena }), { spin: 0 });
     semaphores.push(semaphore);
     const [patient, ...impatient] = crowd;
     const { handle } = semaphore;

@@ -5,6 +5,7 @@ import { Memory } from '../support/memory.js';
 import { roundsOf } from '../support/rounds.js';
 import { watch } from '../support/settled.js';
 import { team, together } from '../support/team.js';
+import { tuned } from '../support/tuned.mjs';
 import { until } from '../support/until.js';
 
 const CROWD = 16;
@@ -58,7 +59,7 @@ describe.each([1, 1024])('a waiting array of %i', (slots) => {
 
   it('reaches threads that are just coming and going', async () => {
     for (let round = 0; round < roundsOf(40); round++) {
-      const semaphore = new Semaphore(1 + (round % 3), { arena, spin: (round % 2) * 200 });
+      const semaphore = tuned(new Semaphore(1 + (round % 3), { arena }), { spin: (round % 2) * 200 });
       const { handle } = semaphore;
       const count = new Int32Array(new SharedArrayBuffer(4));
       const laps = together<string>(crowd, 'until-closed', { handle, count });

@@ -5,6 +5,7 @@ import { recruit, upTo } from '../support/dying.js';
 import { at, Memory } from '../support/memory.js';
 import { roundsOf } from '../support/rounds.js';
 import { type Member, team } from '../support/team.js';
+import { tuned } from '../support/tuned.mjs';
 import { until } from '../support/until.js';
 
 // Each thread is watched here, and reaped by one thread alone, so that memory is as it was once that one has been told.
@@ -19,7 +20,7 @@ describe.each([['acquire'], ['acquireAsync'], ['tryAcquire', 'acquire'], ['acqui
     ])('and are killed leave all of %i permits, up to %i at once', async (permits, most) => {
       const arena = new Arena({ watch: false, slots: 2 });
       const memory = new Memory(arena);
-      const semaphore = new Semaphore(permits, { arena, robust: true, spin: 20 });
+      const semaphore = tuned(new Semaphore(permits, { arena, robust: true }), { spin: 20 });
       const laps = new Int32Array(new SharedArrayBuffer(4 * 32));
       const hot = (member: Member, index: number) =>
         member.run('hot', { handle: semaphore.handle, most, ways, laps, index });
@@ -52,8 +53,8 @@ describe.each([['acquire'], ['acquireAsync'], ['tryAcquire', 'acquire'], ['acqui
 it('workers killed by the dozen leave memory as it was', { timeout: 180_000 }, async () => {
   const arena = new Arena({ watch: false, objects: 64, threads: 16, waiters: 64, slots: 2 });
   const memory = new Memory(arena);
-  const robust = new Semaphore(2, { arena, robust: true, spin: 0 });
-  const plain = new Semaphore(0, { arena, spin: 0 });
+  const robust = tuned(new Semaphore(2, { arena, robust: true }), { spin: 0 });
+  const plain = tuned(new Semaphore(0, { arena }), { spin: 0 });
   let first = 0;
   const BATCHES = roundsOf(10);
   for (const _ of upTo(BATCHES)) {

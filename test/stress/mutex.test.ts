@@ -3,6 +3,7 @@ import { Arena, Mutex } from 'taketurns';
 import { describe, expect, it } from 'vitest';
 import { at, Memory } from '../support/memory.js';
 import { Member, team } from '../support/team.js';
+import { tuned } from '../support/tuned.mjs';
 
 const crowd = team(4, { core: true });
 const words = (): Int32Array => new Int32Array(new SharedArrayBuffer(8));
@@ -14,7 +15,7 @@ describe.each([
   { bypass: 2 ** 19, spin: 200, slots: 64 },
 ])('bypass $bypass, spin $spin, $slots slots', ({ bypass, spin, slots }) => {
   it('one thread at a time has the lock, with time-outs, attempts and promises among them', async () => {
-    const mutex = new Mutex({ arena: new Arena({ slots }), bypass, spin });
+    const mutex = tuned(new Mutex({ arena: new Arena({ slots }), bypass }), { spin });
     const shared = words();
     const args = { handle: mutex.handle, shared, rounds: 4000 };
     const jobs = Promise.all(crowd.map((member) => member.run<number>('mutex-contend', args)));

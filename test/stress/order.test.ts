@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { at, Memory } from '../support/memory.js';
 import { watch } from '../support/settled.js';
 import { type Member, team } from '../support/team.js';
+import { tuned } from '../support/tuned.mjs';
 import { until } from '../support/until.js';
 
 const crowd = team(16, { core: true });
@@ -67,7 +68,7 @@ describe.each([1, 2, 4, 1024])('a waiting array of %i', (slots) => {
   it.each([0n, 2n ** 32n - 8n, 2n ** 53n - 8n, 2n ** 61n])(
     'admits parked threads in the order of arrival, from ticket %i on',
     async (firstTicket) => {
-      const semaphore = new Semaphore(0, { arena, spin: 0, firstTicket });
+      const semaphore = tuned(new Semaphore(0, { arena }), { spin: 0, firstTicket });
       const queue = new Queue(semaphore);
       for (const member of crowd) await queue.enter('acquire', 1, member);
       for (const i of upTo(crowd.length)) {
@@ -82,7 +83,7 @@ describe.each([1, 2, 4, 1024])('a waiting array of %i', (slots) => {
   );
 
   it('admits threads and promises, here and in workers, in the order in which they came', async () => {
-    const semaphore = new Semaphore(0, { arena, spin: 0, firstTicket: 2n ** 32n - 20n });
+    const semaphore = tuned(new Semaphore(0, { arena }), { spin: 0, firstTicket: 2n ** 32n - 20n });
     const queue = new Queue(semaphore);
     for (const [i, member] of crowd.entries()) {
       await queue.enter('acquireAsync', 1);
@@ -102,7 +103,7 @@ describe.each([1, 2, 4, 1024])('a waiting array of %i', (slots) => {
   });
 
   it('keeps the order whichever thread releases', async () => {
-    const semaphore = new Semaphore(0, { arena, spin: 0 });
+    const semaphore = tuned(new Semaphore(0, { arena }), { spin: 0 });
     const queue = new Queue(semaphore);
     for (const [i, member] of crowd.entries()) {
       await queue.enter(i % 2 ? 'acquire' : 'acquireAsync', 1, i % 3 ? member : undefined);
@@ -116,7 +117,7 @@ describe.each([1, 2, 4, 1024])('a waiting array of %i', (slots) => {
   });
 
   it('release(n) wakes every waiter whose turn has come, and no other', async () => {
-    const semaphore = new Semaphore(0, { arena, spin: 0, firstTicket: 2n ** 53n - 6n });
+    const semaphore = tuned(new Semaphore(0, { arena }), { spin: 0, firstTicket: 2n ** 53n - 6n });
     const queue = new Queue(semaphore);
     const [a, b, c, d, e, f, g] = crowd as Member[];
     await queue.enter('acquire', 1, a);
@@ -155,7 +156,7 @@ describe.each([1, 2, 4, 1024])('a waiting array of %i', (slots) => {
   });
 
   it('wakes all waiters when enough permits come at once', async () => {
-    const semaphore = new Semaphore(0, { arena, spin: 0 });
+    const semaphore = tuned(new Semaphore(0, { arena }), { spin: 0 });
     const queue = new Queue(semaphore);
     for (const [i, member] of crowd.entries())
       await queue.enter(i % 2 ? 'acquire' : 'acquireAsync', 1 + (i % 3), member);
@@ -173,7 +174,7 @@ describe.each([1, 2, 4, 1024])('a waiting array of %i', (slots) => {
 it('an overflowing bucket loses no waiter', async () => {
   const arena = new Arena({ ...sizes, slots: 1 });
   const memory = new Memory(arena);
-  const semaphore = new Semaphore(0, { arena, spin: 0 });
+  const semaphore = tuned(new Semaphore(0, { arena }), { spin: 0 });
   const queue = new Queue(semaphore);
   for (const member of crowd) await queue.enter('acquire', 1, member);
   const cells = (at('LINE') - at('B_CELLS')) / 4;
@@ -198,7 +199,7 @@ it('a bucket whose overflow lines have run out loses no waiter', async () => {
   const arena = new Arena({ objects: 200, threads: 8, waiters: 200, slots: 16 });
   const PROMISES = 190;
   const memory = new Memory(arena);
-  const semaphores = upTo(PROMISES + 4).map(() => new Semaphore(0, { arena, spin: 0 }));
+  const semaphores = upTo(PROMISES + 4).map(() => tuned(new Semaphore(0, { arena }), { spin: 0 }));
   for (const semaphore of semaphores) {
     while (memory.nextBucket(semaphore) !== 0) {
       semaphore.release();

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { contest } from '../support/contest.js';
 import { Memory } from '../support/memory.js';
 import { team } from '../support/team.js';
+import { tuned } from '../support/tuned.mjs';
 
 const CROWD = 16;
 const slots = [1, 2, 1024];
@@ -22,7 +23,7 @@ describe.each([
   const arena = new Arena({ ...small, slots });
 
   it.each([2, 3, CROWD])('admits %i threads in the order of their tickets', async (threads) => {
-    const semaphore = new Semaphore(1, { arena, spin });
+    const semaphore = tuned(new Semaphore(1, { arena }), { spin });
     const rounds = Math.ceil(6000 / threads);
     await contest(crowd.slice(0, threads), { semaphore, permits: 1, ways: ['acquire'], rounds });
     semaphore.dispose();
@@ -32,7 +33,7 @@ describe.each([
     'admits %i threads in order that come and go, so that the queue is empty at times',
     async (threads) => {
       for (const think of [200, 1000, 3000]) {
-        const semaphore = new Semaphore(1, { arena, spin });
+        const semaphore = tuned(new Semaphore(1, { arena }), { spin });
         await contest(crowd.slice(0, threads), {
           semaphore,
           permits: 1,
@@ -46,7 +47,7 @@ describe.each([
   );
 
   it('admits threads, promises and attempts in one order', async () => {
-    const semaphore = new Semaphore(1, { arena, spin });
+    const semaphore = tuned(new Semaphore(1, { arena }), { spin });
     const score = await contest(crowd, {
       semaphore,
       permits: 1,
@@ -61,9 +62,9 @@ describe.each([
     'admits the promises of %i threads in order while their other promises wait elsewhere',
     async (threads) => {
       // The thread listens already when a promise begins to wait, and does not look again by itself.
-      const besides = new Semaphore(0, { arena, spin });
+      const besides = tuned(new Semaphore(0, { arena }), { spin });
       for (const think of [0, 300, 2000]) {
-        const semaphore = new Semaphore(1, { arena, spin });
+        const semaphore = tuned(new Semaphore(1, { arena }), { spin });
         const rounds = Math.ceil(1500 / threads);
         await contest(crowd.slice(0, threads), {
           semaphore,
@@ -80,7 +81,7 @@ describe.each([
   );
 
   it('admits heavy requests in turn: any two of them exclude each other', async () => {
-    const semaphore = new Semaphore(7, { arena, spin });
+    const semaphore = tuned(new Semaphore(7, { arena }), { spin });
     await contest(crowd, {
       semaphore,
       permits: 7,
@@ -102,7 +103,7 @@ describe.each([
   });
 
   it.each(['whole', 'pieces'] as const)('never has more holders than permits, given back as %s', async (giving) => {
-    const semaphore = new Semaphore(5, { arena, spin });
+    const semaphore = tuned(new Semaphore(5, { arena }), { spin });
     const score = await contest(crowd, {
       semaphore,
       permits: 5,
@@ -130,7 +131,7 @@ describe.each([
   it.each(slots)('admit in order, slots %i', async (slots) => {
     const arena = new Arena({ ...small, slots });
     const firstTicket = boundary - 1000n;
-    const semaphore = new Semaphore(1, { arena, firstTicket, spin: 0 });
+    const semaphore = tuned(new Semaphore(1, { arena }), { firstTicket, spin: 0 });
     await contest(crowd.slice(0, 4), {
       semaphore,
       permits: 1,
@@ -144,7 +145,7 @@ describe.each([
   it('admit heavy requests in order', async () => {
     const arena = new Arena({ ...small, slots: 2 });
     const firstTicket = boundary - 1000n;
-    const semaphore = new Semaphore(7, { arena, firstTicket });
+    const semaphore = tuned(new Semaphore(7, { arena }), { firstTicket });
     await contest(crowd.slice(0, 4), {
       semaphore,
       permits: 7,
@@ -160,7 +161,7 @@ describe.each([
 
 it('keeps semaphores apart whose waiters share one bucket', async () => {
   const arena = new Arena({ ...small, slots: 1 });
-  const semaphores = Array.from({ length: 4 }, (_, i) => new Semaphore(1 + (i % 2), { arena, spin: 0 }));
+  const semaphores = Array.from({ length: 4 }, (_, i) => tuned(new Semaphore(1 + (i % 2), { arena }), { spin: 0 }));
   const memory = new Memory(arena);
   let longest = 0;
   const looks = setInterval(() => {

@@ -3,6 +3,7 @@ import { type Arena, Semaphore, type SemaphoreOptions, type ThreadHandle } from 
 import { expect } from 'vitest';
 import { at, Memory } from './memory.js';
 import { Member } from './team.js';
+import { tuned } from './tuned.mjs';
 import { until } from './until.js';
 
 export const upTo = (n: number) => Array.from({ length: n }, (_, i) => i);
@@ -43,7 +44,7 @@ export async function end(member: Member, way: Way): Promise<void> {
 
 /** Makes a semaphore and takes all its permits. */
 export function taken(permits: number, options: SemaphoreOptions): Semaphore {
-  const semaphore = new Semaphore(permits, { spin: 0, ...options });
+  const semaphore = tuned(new Semaphore(permits, options), { spin: 0 });
   semaphore.acquire(permits);
   return semaphore;
 }

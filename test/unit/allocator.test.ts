@@ -9,6 +9,7 @@ import {
 } from 'taketurns/algorithms';
 import { describe, expect, it } from 'vitest';
 import { shared } from '../support/shared.js';
+import { tuned } from '../support/tuned.mjs';
 
 describe('objects', () => {
   it('run out with an error, and come back with dispose', () => {
@@ -57,7 +58,7 @@ describe('objects', () => {
   it('are used again for any kind, and nothing of the last one is left', () => {
     const arena = new Arena({ objects: 1 });
     for (let i = 0; i < 300; i++) {
-      const bounded = new Semaphore(1, { arena, max: 3, spin: 5, firstTicket: 2n ** 60n });
+      const bounded = tuned(new Semaphore(1, { arena, max: 3 }), { spin: 5, firstTicket: 2n ** 60n });
       bounded.release();
       bounded.dispose();
       const ticket = new TicketSemaphore(1, { arena });

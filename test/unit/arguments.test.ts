@@ -204,14 +204,7 @@ describe('making a semaphore', () => {
 
   it.each([-1, 1_000_001, 0.5, Number.NaN, '10', 10n])('refuses to spin %s times', (spin) => {
     const Kind = typeof spin === 'number' ? RangeError : TypeError;
-    for (const make of [
-      Semaphore,
-      TicketSemaphore,
-      TwaSemaphore,
-      ChainSemaphore,
-      ChannelSemaphore,
-      LocationSemaphore,
-    ]) {
+    for (const make of [TicketSemaphore, TwaSemaphore, ChainSemaphore, ChannelSemaphore, LocationSemaphore]) {
       expect(() => new make(0, { spin: spin as never })).toThrow(Kind);
       expect(() => new make(0, { spin: spin as never })).toThrow(
         `${make.name}: spin must be an integer from 0 to 1000000, got `,
@@ -242,7 +235,7 @@ describe('making a semaphore', () => {
 
   it.each([null, 5, 'arena', true])('refuses %s for options', (options) => {
     expect(() => new Semaphore(1, options as never)).toThrow(
-      /^Semaphore: options must be of { max, robust, policy, spin, arena }, got /,
+      /^Semaphore: options must be of { max, robust, arena }, got /,
     );
   });
 
@@ -254,7 +247,7 @@ describe('making a semaphore', () => {
 /** What is no options, though an object, or has one that nobody knows: its name, and what an error shows. */
 const foreign: [string, unknown, string][] = [
   ['an unknown option', { robus: true }, 'got "robus"'],
-  ['an unknown option beside others', { policy: undefined, timeot: null }, 'got "timeot"'],
+  ['an unknown option beside others', { arena: undefined, timeot: null }, 'got "timeot"'],
   ['an inherited one', Object.create({ signals: 1 }), 'got "signals"'],
   [
     'one of a class',
@@ -384,26 +377,24 @@ it.each(
 describe('null is no missing value', () => {
   const arena = new Arena();
   it.each<[string, (option: never) => unknown]>([
-    ...['max', 'robust', 'policy', 'spin'].map((name): [string, () => unknown] => [
+    ...['max', 'robust'].map((name): [string, () => unknown] => [
       `Semaphore: ${name}`,
       () => new Semaphore(1, { [name]: null }),
     ]),
-    ...['bypass', 'policy'].map((name): [string, () => unknown] => [
-      `Mutex: ${name}`,
-      () => Mutex.open('null', { arena, [name]: null }),
+    ['Mutex: bypass', (bypass) => Mutex.open('null', { arena, bypass })],
+    ...['policy', 'spin'].map((name): [string, () => unknown] => [
+      `BinarySemaphore: ${name}`,
+      () => new p0514.BinarySemaphore(1, { [name]: null }),
     ]),
     ...['objects', 'threads', 'waiters', 'slots', 'chains', 'bytes', 'watch'].map((name): [string, () => unknown] => [
       `Arena: ${name}`,
       () => new Arena({ [name]: null }),
     ]),
-    ['RwLock: policy', (policy) => new sync.RwLock({ policy })],
     ['TwaSemaphore: threshold', (threshold) => new TwaSemaphore(1, { threshold })],
     ['ChainSemaphore: wake', (wake) => new ChainSemaphore(1, { wake })],
     ['MultilaneSemaphore: lanes', (lanes) => new algorithms.MultilaneSemaphore(1, { lanes })],
     ['TwaLock: waiting', (waiting) => new TwaLock({ waiting })],
     ['Capacitor: bypass', (bypass) => new CapacitorLock(new TtsLock(), { bypass })],
-    ['KeyedMutex: policy', (policy) => new keyed.KeyedMutex({ policy })],
-    ['KeyedSemaphore: policy', (policy) => new keyed.KeyedSemaphore(1, { policy })],
     ['KeyedSemaphore: permits', (permits) => keyed.KeyedSemaphore.open('null', permits, { arena })],
     ['Semaphore: permits', (permits) => Semaphore.open('null', permits, { arena })],
     ['RateLimiter: burst', (burst) => new keyed.RateLimiter(1, 1, { burst })],
@@ -540,10 +531,9 @@ describe.each(waits)('the options of %s', (name, make, call) => {
   });
 });
 
-it('an inherited policy, signal or arena counts', async () => {
+it('an inherited signal or arena counts', async () => {
   const arena = new Arena();
-  const defaults = (own: object) =>
-    Object.create(Object.create({ arena, policy: 'park' }), Object.getOwnPropertyDescriptors(own));
+  const defaults = (own: object) => Object.create(Object.create({ arena }), Object.getOwnPropertyDescriptors(own));
   const event = new sync.Event(Object.create(defaults({ set: true })));
   const count = new algorithms.EventCount(Object.create(defaults({ first: 5n })));
   const capacitor = new CapacitorLock(inner, Object.create(defaults({ bypass: 7, semaphore: 'ticket' })));

@@ -9,6 +9,7 @@ import { failure } from '../support/failure.js';
 import { at, Memory } from '../support/memory.js';
 import { runProgram } from '../support/program.js';
 import { team } from '../support/team.js';
+import { tuned } from '../support/tuned.mjs';
 import { reactions, turn } from '../support/until.js';
 
 const crowd = team(4, { core: true });
@@ -101,7 +102,7 @@ describe('tens of thousands that cancel on one exhausted semaphore', () => {
   it('leave memory as it was: threads', async () => {
     const arena = new Arena();
     const memory = new Memory(arena);
-    const semaphore = new Semaphore(0, { arena, spin: 0 });
+    const semaphore = tuned(new Semaphore(0, { arena }), { spin: 0 });
     const args = { handle: semaphore.handle, times: 10_000, timeout: 0.001 };
     const shorter = { ...args, times: 100 };
     await Promise.all(crowd.map((one) => one.run('time-out', shorter)));
@@ -164,7 +165,7 @@ describe('random requests, aborts and releases', () => {
       fc.array(step, { maxLength: 60 }),
       fc.constantFrom(0n, 2n ** 32n - 20n, 2n ** 53n - 20n),
       async (steps, firstTicket) => {
-        const semaphore = new Semaphore(0, { arena, spin: 0, firstTicket });
+        const semaphore = tuned(new Semaphore(0, { arena }), { spin: 0, firstTicket });
         let free = 0;
         let queue: { label: number; n: number; controller: AbortController | undefined }[] = [];
         const expected: string[] = [];

@@ -8,6 +8,7 @@ import { ask, tombstones, upTo } from '../support/cancelling.js';
 import { at, Memory } from '../support/memory.js';
 import { watch } from '../support/settled.js';
 import { type Member, team } from '../support/team.js';
+import { tuned } from '../support/tuned.mjs';
 import { reactions, turn, until } from '../support/until.js';
 
 const crowd = team(4, { core: true });
@@ -130,7 +131,7 @@ describe.each([
   });
 
   it('at the head frees blocked threads behind it, and promises of others', async () => {
-    const semaphore = new Semaphore(0, { spin: 0 });
+    const semaphore = tuned(new Semaphore(0), { spin: 0 });
     const heavy = ask(semaphore, 3);
     await pass();
     const { handle } = semaphore;

@@ -19,6 +19,7 @@ import { failure } from '../support/failure.js';
 import { at, Memory } from '../support/memory.js';
 import { watch } from '../support/settled.js';
 import { type Member, team } from '../support/team.js';
+import { tuned } from '../support/tuned.mjs';
 import { reactions, turn, until } from '../support/until.js';
 
 const crowd = team(4, { core: true });
@@ -153,7 +154,7 @@ describe.each(ways)('%s', (way) => {
   it.each([0.01, 1, 1.5])('cancels after %d ms, and leaves nothing behind', async (timeout) => {
     const arena = new Arena();
     const memory = new Memory(arena);
-    const semaphore = new Semaphore(1, { arena, spin: 0 });
+    const semaphore = tuned(new Semaphore(1, { arena }), { spin: 0 });
     semaphore.acquire();
     for (const n of [1, 3]) {
       const error = await failure(() => semaphore[way](n, { timeout }));
@@ -180,7 +181,7 @@ describe.each(ways)('%s', (way) => {
   });
 
   it('gets its permits in time, from another thread', async () => {
-    const semaphore = new Semaphore(0, { spin: 0 });
+    const semaphore = tuned(new Semaphore(0), { spin: 0 });
     // The permits do not come from a promise of this thread, which may be blocked meanwhile.
     member().run('release', { handle: semaphore.handle, permits: [2] });
     const held = await semaphore[way](2, { timeout: LONG, signal: new AbortController().signal });
@@ -217,7 +218,7 @@ describe.each([1, 2, 1024])('a blocked thread that cancels (slots %i)', (slots) 
   const memory = new Memory(arena);
 
   it.each([0, 1, 2])('frees those behind it, when %i of its 3 permits were granted', async (granted) => {
-    const semaphore = new Semaphore(0, { arena, spin: 0 });
+    const semaphore = tuned(new Semaphore(0, { arena }), { spin: 0 });
     const log: number[] = [];
     const cancel = await beginParking(semaphore, 3);
     for (const i of upTo(3)) watch(semaphore.acquireAsync(), i, log);
@@ -269,7 +270,7 @@ describe.each([1, 2, 1024])('a blocked thread that cancels (slots %i)', (slots) 
   });
 
   it('last in line leaves no trace', async () => {
-    const semaphore = new Semaphore(0, { arena, spin: 0 });
+    const semaphore = tuned(new Semaphore(0, { arena }), { spin: 0 });
     const cancel = await beginParking(semaphore, 3);
     semaphore.release(2);
     expect(semaphore.available).toBe(0);
@@ -280,7 +281,7 @@ describe.each([1, 2, 1024])('a blocked thread that cancels (slots %i)', (slots) 
   });
 
   it('keeps its permits if they came first, and those behind it wait', async () => {
-    const semaphore = new Semaphore(0, { arena, spin: 0 });
+    const semaphore = tuned(new Semaphore(0, { arena }), { spin: 0 });
     const cancel = await beginParking(semaphore, 3);
     const behind = watch(semaphore.acquireAsync(), 0);
     semaphore.release(3);
@@ -294,7 +295,7 @@ describe.each([1, 2, 1024])('a blocked thread that cancels (slots %i)', (slots) 
   });
 
   it('gets a DisposedError if a dispose came first', async () => {
-    const semaphore = new Semaphore(0, { arena, spin: 0 });
+    const semaphore = tuned(new Semaphore(0, { arena }), { spin: 0 });
     const cancel = await beginParking(semaphore, 3);
     const behind = watch(semaphore.acquireAsync(), 0);
     semaphore.dispose();
@@ -306,7 +307,7 @@ describe.each([1, 2, 1024])('a blocked thread that cancels (slots %i)', (slots) 
   });
 
   it('leaves a tombstone that a dispose removes', async () => {
-    const semaphore = new Semaphore(0, { arena, spin: 0 });
+    const semaphore = tuned(new Semaphore(0, { arena }), { spin: 0 });
     const front = watch(semaphore.acquireAsync(), 0);
     const cancel = await beginParking(semaphore, 3);
     const behind = watch(semaphore.acquireAsync(), 1);
@@ -320,7 +321,7 @@ describe.each([1, 2, 1024])('a blocked thread that cancels (slots %i)', (slots) 
   });
 
   it('and its neighbours leave one tombstone at most', async () => {
-    const semaphore = new Semaphore(0, { arena, spin: 0 });
+    const semaphore = tuned(new Semaphore(0, { arena }), { spin: 0 });
     const log: number[] = [];
     watch(semaphore.acquireAsync(), 0, log);
     const one = await beginParking(semaphore, 3);
@@ -341,7 +342,7 @@ describe.each([1, 2, 1024])('a blocked thread that cancels (slots %i)', (slots) 
   });
 
   it('gets a TimeoutError in its own thread', async () => {
-    const semaphore = new Semaphore(0, { arena, spin: 0 });
+    const semaphore = tuned(new Semaphore(0, { arena }), { spin: 0 });
     const { handle } = semaphore;
     const error = await failure(() => member().run('enter', { handle, permits: [1, { timeout: 1 }] }));
     expect((error as Error).name).toBe('TimeoutError');
@@ -366,7 +367,7 @@ describe('an arena without a free element', () => {
   it('does not keep a thread that waits from its time-out, with others behind it', async () => {
     const arena = new Arena({ objects: 1, threads: 2, waiters: 8 });
     const memory = new Memory(arena);
-    const semaphore = new Semaphore(0, { arena, spin: 0 });
+    const semaphore = tuned(new Semaphore(0, { arena }), { spin: 0 });
     const cancel = await beginParking(semaphore, 3);
     const taken = await fill(semaphore);
     const { waiting } = semaphore;

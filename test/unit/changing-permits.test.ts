@@ -5,6 +5,7 @@ import { dieHolding, park } from '../support/dying.js';
 import { failure } from '../support/failure.js';
 import { Memory } from '../support/memory.js';
 import { Member, team } from '../support/team.js';
+import { tuned } from '../support/tuned.mjs';
 import { turn, until } from '../support/until.js';
 
 const crowd = team(2, { core: true });
@@ -121,7 +122,7 @@ describe('add and reduce', () => {
   });
 
   it('add wakes a thread that sleeps, and no other call of this thread is needed', async () => {
-    const semaphore = new Semaphore(0, { spin: 0 });
+    const semaphore = tuned(new Semaphore(0), { spin: 0 });
     const log = new Int32Array(new SharedArrayBuffer(8));
     const entered = member().run('enter', { handle: semaphore.handle, permits: [2], log, entry: 1 });
     await until(() => semaphore.inspect().longestWait > 0, 'it has come so far');

@@ -604,7 +604,6 @@ describe('options', () => {
     { capacity: 131072 },
     { bytes: 7 },
     { bytes: 2 ** 24 + 1 },
-    { policy: 'spin' },
     { capcity: 4 },
   ])('refuses %j', (options) => {
     expect(failure(() => new Channel({ arena, ...(options as object) })).message).toMatch(/^Channel: /);

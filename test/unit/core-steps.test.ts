@@ -8,6 +8,7 @@ import { membershipOf } from '../support/membership.js';
 import { at, Memory } from '../support/memory.js';
 import { watch } from '../support/settled.js';
 import { type Member, team } from '../support/team.js';
+import { tuned } from '../support/tuned.mjs';
 import { turn, until } from '../support/until.js';
 
 const crowd = team(1, { core: true });
@@ -21,7 +22,7 @@ describe.each([1, 2, 1024])('a thread that has queued and not yet entered its bu
   it.each([1, 2, 5])(
     'sees a grant of all its %i permits, though the releasing thread could not see it',
     async (permits) => {
-      const semaphore = new Semaphore(0, { arena, spin: 0 });
+      const semaphore = tuned(new Semaphore(0, { arena }), { spin: 0 });
       expect(await run(semaphore, permits, { grant: permits })).toEqual([at('QUEUED'), at('ADMITTED')]);
       expect(new Memory(arena).cells).toBe(0);
       semaphore.dispose();
@@ -29,7 +30,7 @@ describe.each([1, 2, 1024])('a thread that has queued and not yet entered its bu
   );
 
   it('sleeps on a grant that is not enough, until the rest comes', async () => {
-    const semaphore = new Semaphore(0, { arena, spin: 0 });
+    const semaphore = tuned(new Semaphore(0, { arena }), { spin: 0 });
     const answers = run(semaphore, 3, { grant: 2 });
     await until(() => new Memory(arena).cells > 0, 'it has entered');
     expect(semaphore.waiting).toBe(1);
@@ -39,7 +40,7 @@ describe.each([1, 2, 1024])('a thread that has queued and not yet entered its bu
   });
 
   it('sees that the semaphore has been closed, though the closing thread could not see it', async () => {
-    const semaphore = new Semaphore(0, { arena, spin: 0 });
+    const semaphore = tuned(new Semaphore(0, { arena }), { spin: 0 });
     expect(await run(semaphore, 2, { close: true })).toEqual([at('QUEUED'), at('ANSWER_CLOSED')]);
     expect(new Memory(arena).cells).toBe(0);
   });
@@ -48,7 +49,7 @@ describe.each([1, 2, 1024])('a thread that has queued and not yet entered its bu
 describe.each([1, 2, 1024])('a release that was set aside half-way (slots %i)', (slots) => {
   it('wakes, when it goes on, no waiter whose turn has not come', async () => {
     const arena = new Arena({ slots });
-    const semaphore = new Semaphore(0, { arena, spin: 0 });
+    const semaphore = tuned(new Semaphore(0, { arena }), { spin: 0 });
     const { handle } = semaphore;
     const log: string[] = [];
     const enter = (name: string) => semaphore.acquireAsync().then(() => log.push(name));
@@ -76,7 +77,7 @@ describe.each([1, 2, 1024])('a thread that cancels while it blocks (slots %i)', 
     const rings = () => new Memory(arena).doorbell(arena.thread.thread);
     /** Returns whether the other thread was in time. */
     const trial = async (timeout: number) => {
-      const semaphore = new Semaphore(0, { arena, spin: 0 });
+      const semaphore = tuned(new Semaphore(0, { arena }), { spin: 0 });
       const { handle } = semaphore;
       const promise = watch(semaphore.acquireAsync(), 'promise');
       await turn();
@@ -111,7 +112,7 @@ describe.each([1, 2, 1024])('a thread that cancels while it blocks (slots %i)', 
 describe('the head of a mutex', () => {
   it('whose wait is cut into several sleeps sets the limit of the turn once', () => {
     const arena = new Arena();
-    const mutex = new Mutex({ arena, spin: 0 });
+    const mutex = tuned(new Mutex({ arena }), { spin: 0 });
     const { address, generation } = mutex.handle;
     const { core, memory } = membershipOf(arena);
     const words = new Int32Array(memory.buffer);

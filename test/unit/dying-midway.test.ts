@@ -9,6 +9,7 @@ import { failure } from '../support/failure.js';
 import { at, Memory } from '../support/memory.js';
 import { watch } from '../support/settled.js';
 import { Member, team } from '../support/team.js';
+import { tuned } from '../support/tuned.mjs';
 import { reactions, turn, until } from '../support/until.js';
 
 const crowd = team(2, { core: true });
@@ -22,7 +23,7 @@ describe.each([1, 1024])('a worker that dies in the middle of something (slots %
   const memory = new Memory(arena);
 
   it('of a release: the waiters whose turn has come are admitted, and no others', async () => {
-    const semaphore = new Semaphore(0, { arena, spin: 0 });
+    const semaphore = tuned(new Semaphore(0, { arena }), { spin: 0 });
     const { handle } = semaphore;
     const dying = recruit(arena);
     const { entered } = await park(semaphore, member(), 2);
@@ -46,7 +47,7 @@ describe.each([1, 1024])('a worker that dies in the middle of something (slots %
   });
 
   it('of a release that passes a tombstone: its permits go on', async () => {
-    const semaphore = new Semaphore(0, { arena, spin: 0 });
+    const semaphore = tuned(new Semaphore(0, { arena }), { spin: 0 });
     const { handle } = semaphore;
     const dying = recruit(arena);
     await threadOf(semaphore, dying);
@@ -72,7 +73,7 @@ describe.each([1, 1024])('a worker that dies in the middle of something (slots %
   });
 
   it('before it has woken a waiter that it has granted: the waiter is woken', async () => {
-    const semaphore = new Semaphore(0, { arena, spin: 0 });
+    const semaphore = tuned(new Semaphore(0, { arena }), { spin: 0 });
     const { address } = semaphore.handle;
     const dying = recruit(arena);
     await threadOf(semaphore, dying);
@@ -92,7 +93,7 @@ describe.each([1, 1024])('a worker that dies in the middle of something (slots %
     ['before it has closed the semaphore', false],
     ['before it has told anybody', true],
   ])('of a dispose, %s: it is finished', async (_, isClosed) => {
-    const semaphore = new Semaphore(0, { arena, spin: 0 });
+    const semaphore = tuned(new Semaphore(0, { arena }), { spin: 0 });
     const life = semaphore.handle.address + at('O_LIFE');
     const dying = recruit(arena);
     await threadOf(semaphore, dying);

@@ -11,6 +11,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import { at, Memory } from '../support/memory.js';
 import { type Member, team } from '../support/team.js';
+import { tuned } from '../support/tuned.mjs';
 import { until } from '../support/until.js';
 
 const crowd = team(2);
@@ -359,7 +360,7 @@ describe('stats', () => {
   it('counts waiters that were woken and are not due, for a Semaphore and where all sleep on one word', async () => {
     for (const make of [Semaphore, TicketSemaphore]) {
       const arena = new Arena();
-      const semaphore = new make(0, { arena, spin: 0 });
+      const semaphore = tuned(new make(0, { arena }), { spin: 0 });
       const memory = new Memory(arena);
       const words = new Int32Array(arena.handle.memory.buffer);
       const wait = member().run('enter', { handle: semaphore.handle });

@@ -17,6 +17,7 @@ import { afterInterrupt } from '../../src/runtime/interrupts.js';
 import { membershipOf } from '../support/membership.js';
 import { at, Memory } from '../support/memory.js';
 import { team } from '../support/team.js';
+import { tuned } from '../support/tuned.mjs';
 import { turn, until } from '../support/until.js';
 
 /** Calls `semaphore.acquire()` and interrupts it while it is parked. */
@@ -168,7 +169,7 @@ describe('after an interrupted wait', () => {
 it('the time of an interrupted wait is not counted as that of the next wait', async () => {
   const arena = new Arena();
   startMetrics(arena);
-  const semaphore = new Semaphore(0, { arena, spin: 0 });
+  const semaphore = tuned(new Semaphore(0, { arena }), { spin: 0 });
   interruptedAcquire(semaphore);
   await new Promise((resolve) => setTimeout(resolve, 200));
   const before = performance.now();

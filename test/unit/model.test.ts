@@ -7,6 +7,7 @@ import { Arena, DisposedError, Semaphore } from 'taketurns';
 import { lastTicket } from 'taketurns/algorithms';
 import { describe, expect, it } from 'vitest';
 import { Memory } from '../support/memory.js';
+import { tuned } from '../support/tuned.mjs';
 import { reactions } from '../support/until.js';
 
 class Model {
@@ -107,7 +108,7 @@ describe.each([1, 2, 64])('a waiting array of %i', (slots) => {
           const made = permits.map((permits) => {
             const max = permits % 2 ? MAX : 2 ** 31 - 1;
             return {
-              semaphore: new Semaphore(permits, { arena, firstTicket, max }),
+              semaphore: tuned(new Semaphore(permits, { arena, max }), { firstTicket }),
               model: new Model(permits, max, firstTicket),
             };
           });

@@ -65,7 +65,7 @@ describe('open', () => {
   });
 
   it('takes the options of the call that makes it', () => {
-    Semaphore.open('with a max', 2, { max: 5, spin: 10 });
+    Semaphore.open('with a max', 2, { max: 5 });
     expect(Semaphore.open('with a max').max).toBe(5);
     expect(Semaphore.open('with a max', 2, { max: 5 }).max).toBe(5);
   });

@@ -1,5 +1,5 @@
-/** Every class takes the same options for how to wait: `policy`, and `spin`. */
-import { Arena, Mutex, Semaphore } from 'taketurns';
+/** The papers' classes take the same options for how to wait: `policy`, and `spin`. */
+import { Arena } from 'taketurns';
 import {
   addressWaitUntil,
   Capacitor,
@@ -55,10 +55,8 @@ const algorithms: [string, (options: Options) => Made][] = [
   ],
 ];
 
-/** These wait for other memory, or with a time-out, so none of their policies polls without end. */
+/** These may wait with a time-out, so none of their policies polls without end. */
 const others: [string, (options: Options) => Made][] = [
-  ['Semaphore', (options) => new Semaphore(1, options as object)],
-  ['Mutex', (options) => new Mutex(options as object)],
   ['BinarySemaphore', (options) => new BinarySemaphore(1, options as object)],
   ['CountingSemaphore', (options) => new CountingSemaphore(1, options as object)],
 ];

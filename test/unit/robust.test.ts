@@ -9,6 +9,7 @@ import { at, Memory } from '../support/memory.js';
 import { runProgram } from '../support/program.js';
 import { watch } from '../support/settled.js';
 import { type Member, team } from '../support/team.js';
+import { tuned } from '../support/tuned.mjs';
 import { reactions, turn, until } from '../support/until.js';
 
 const crowd = team(2, { core: true });
@@ -83,7 +84,7 @@ describe('a robust semaphore', () => {
   });
 
   it('records the permits of threads and promises that waited', async () => {
-    const semaphore = robust(6, { spin: 0 });
+    const semaphore = tuned(robust(6), { spin: 0 });
     const { handle } = semaphore;
     semaphore.acquire(6);
     const { entered } = await park(semaphore, member(), 2);

@@ -6,6 +6,7 @@ import { membershipOf } from '../support/membership.js';
 import { at, Memory } from '../support/memory.js';
 import { watch } from '../support/settled.js';
 import { type Member, team } from '../support/team.js';
+import { tuned } from '../support/tuned.mjs';
 import { reactions, turn, until } from '../support/until.js';
 
 const crowd = team(1, { core: true });
@@ -66,7 +67,7 @@ describe.each([1, 2, 1024])('a run (slots %i)', (slots) => {
   });
 
   it('ends where another thread takes a ticket', async () => {
-    const semaphore = new Semaphore(0, { arena, spin: 0 });
+    const semaphore = tuned(new Semaphore(0, { arena }), { spin: 0 });
     const { handle } = semaphore;
     const log: string[] = [];
     const mine = (name: string) => watch(semaphore.acquireAsync(), name, log);

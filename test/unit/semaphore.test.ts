@@ -2,6 +2,7 @@
 import { DisposedError, Semaphore } from 'taketurns';
 import { lastTicket, TicketSemaphore, TwaSemaphore } from 'taketurns/algorithms';
 import { describe, expect, it } from 'vitest';
+import { tuned } from '../support/tuned.mjs';
 import { until } from '../support/until.js';
 
 describe('counting', () => {
@@ -43,7 +44,7 @@ describe('counting', () => {
   it.each([2n ** 31n, 2n ** 32n, 2n ** 53n, 2n ** 61n])(
     'counts correctly when its counters pass %i',
     (boundary) => {
-      const semaphore = new Semaphore(2, { firstTicket: boundary - 3n });
+      const semaphore = tuned(new Semaphore(2), { firstTicket: boundary - 3n });
       for (let i = 0n; i < 6n; i++) {
         semaphore.acquire();
         expect(lastTicket()).toBe(boundary - 3n + i);
@@ -118,7 +119,7 @@ describe('waiting', () => {
 
 describe('lastTicket', () => {
   it('returns the ticket taken last, by whatever call', async () => {
-    const semaphore = new Semaphore(6, { firstTicket: 100n });
+    const semaphore = tuned(new Semaphore(6), { firstTicket: 100n });
     semaphore.acquire();
     expect(lastTicket()).toBe(100n);
     semaphore.tryAcquire(2);
@@ -132,7 +133,7 @@ describe('lastTicket', () => {
   });
 
   it('does so on semaphores of every kind', () => {
-    const one = new Semaphore(2, { firstTicket: 10n });
+    const one = tuned(new Semaphore(2), { firstTicket: 10n });
     const others = [new TicketSemaphore(2, { firstTicket: 20n }), new TwaSemaphore(2, { firstTicket: 30n })];
     for (const i of [0n, 1n]) {
       one.acquire();

@@ -113,8 +113,8 @@ describe('a Latch', () => {
       expect(() => latch.countDown(bad as number)).toThrow(/Latch.countDown: n/);
     for (const bad of [-1, 1.5, '1', 2 ** 30, undefined])
       expect(() => new Latch(bad as number)).toThrow(/Latch: count/);
-    expect(() => new Latch(1, null as never)).toThrow('Latch: options must be of { policy, spin, arena }, got null');
-    expect(() => new Latch(1, { spin: -1 })).toThrow(/Latch: spin/);
+    expect(() => new Latch(1, null as never)).toThrow('Latch: options must be of { arena }, got null');
+    expect(() => new Latch(1, { spin: 0 } as object)).toThrow('Latch: options must be of { arena }, got "spin"');
   });
 
   it('that was opened and disposed of lets those go on who waited', async () => {

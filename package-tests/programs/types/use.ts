@@ -36,8 +36,10 @@ class Pool extends Semaphore {
 export const pools: Semaphore[] = [new Pool(), pool];
 // @ts-expect-error only hold makes guards
 new HeldPermits(pool, 1, false);
-// @ts-expect-error the first ticket is chosen by tests alone
-new Semaphore(1, { firstTicket: 1n });
+// @ts-expect-error waiters measure themselves how long they poll
+new Semaphore(1, { spin: 0 });
+// @ts-expect-error the size of the waiting array is for tests and measurements
+new Arena({ slots: 1 });
 // @ts-expect-error the core is no part of the interface
 pool.core;
 
@@ -47,7 +49,7 @@ export const rows = new Channel({ codec: record({ id: 'u32', name: 'text20' }) }
 export const more = [new RwLock(), Condition, metrics, startMetrics, report];
 const keys: Key[] = ['a', 1];
 export const inAllThreads: HeldKeys = KeyedMutex.open('types').holdAll(keys, { timeout: 5 });
-export const hosts = KeyedSemaphore.from(new KeyedSemaphore(2, { spin: 0 }).handle).hold('host', 2, { timeout: 5 });
+export const hosts = KeyedSemaphore.from(new KeyedSemaphore(2).handle).hold('host', 2, { timeout: 5 });
 export const saves: (id: string, n: number) => Promise<string> = new KeyedMutex().limit(
   (id: string, n: number) => `${id}${n}`,
 );

@@ -1,11 +1,11 @@
 /** A CapacitorLock is a capacitor around any lock, as in Dice, Capacitors. */
 
 import { ADMITTED } from '../../border/numbers.js';
-import { USUAL } from '../../objects/options.js';
 import { checkKind } from '../../objects/reference.js';
 import { close } from '../../objects/shared-object.js';
 import { checkOptions, checkType, DisposedError } from '../../runtime/errors.js';
 import { closed } from '../../runtime/promises.js';
+import { USUAL } from '../policies.js';
 import {
   Capacitor,
   type CapacitorHandle,
@@ -147,7 +147,7 @@ export class CapacitorLock implements Lock {
         throw new TypeError(`${KIND}: inner must be a lock, but it has no function ${name}`);
     }
     if (!(options instanceof Found))
-      checkOptions(KIND, options, ['bypass', 'fraction', 'whenContended', ...NAMES, ...USUAL]);
+      checkOptions(KIND, options, ['bypass', 'fraction', 'whenContended', ...NAMES, ...USUAL], ['firstTicket']);
     const { bypass = BYPASS, fraction = 0, whenContended = false } = options;
     checkType(`${KIND}: fraction`, fraction, 'number', 'a number');
     if (!(fraction >= 0 && fraction < 1))

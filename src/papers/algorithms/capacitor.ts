@@ -1,12 +1,12 @@
 /** Capacitor is the public face of core/papers/capacitor.ts. */
 import type { Arena } from '../../arena/arena.js';
 import { ADMITTED, LIMIT, REFUSED } from '../../border/numbers.js';
-import { type PolicyOptions, USUAL } from '../../objects/options.js';
 import type { Handle, Reference } from '../../objects/reference.js';
 import { close, detach, disposedError, forget, reference, SharedObject } from '../../objects/shared-object.js';
 import { checkInteger, checkOptions, checkType } from '../../runtime/errors.js';
 import { leaves } from '../../runtime/membership.js';
 import { fromHandle, membershipForNew } from '../../runtime/own-arenas.js';
+import { type PolicyOptions, USUAL } from '../policies.js';
 import { ChainSemaphore } from './chain-semaphore.js';
 import { ChannelSemaphore } from './channel-semaphore.js';
 import { algorithmsOf } from './compiled.js';
@@ -313,7 +313,7 @@ export class Capacitor extends SharedObject<typeof KIND> {
 
 function made(bypass: number, options: CapacitorOptions): Found {
   checkInteger(`${KIND}: bypass`, bypass, 1, LIMIT);
-  checkOptions(KIND, options, [...NAMES, ...USUAL]);
+  checkOptions(KIND, options, [...NAMES, ...USUAL], ['firstTicket']);
   const { lanes, random = false } = options;
   const { semaphore = lanes === undefined || random ? 'twa' : 'multilane' } = options;
   checkInner(`${KIND}: semaphore`, semaphore);

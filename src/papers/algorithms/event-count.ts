@@ -2,10 +2,11 @@
 
 import type { Arena } from '../../arena/arena.js';
 import { ADMITTED, KIND_EVENT_COUNT, LIMIT } from '../../border/numbers.js';
-import { type PolicyOptions, type Properties, USUAL } from '../../objects/options.js';
+import type { Properties } from '../../objects/options.js';
 import { type Definition, find, type Handle, make } from '../../objects/reference.js';
 import { close, disposedError } from '../../objects/shared-object.js';
 import { checkInteger, checkOptions, checkType } from '../../runtime/errors.js';
+import { type PolicyOptions, USUAL } from '../policies.js';
 import { algorithms, ListingObject, objectAt, prepare, prepareFor } from './listing.js';
 import { checkProperties } from './objects.js';
 

@@ -4,8 +4,8 @@
  * @module algorithms
  */
 
-export type { Policy, PolicyOptions } from '../../objects/options.js';
 export { SelfDeadlockError } from '../../runtime/errors.js';
+export type { Policy, PolicyOptions } from '../policies.js';
 export { Capacitor, type CapacitorHandle, type CapacitorOptions } from './capacitor.js';
 export { CapacitorLock, type CapacitorLockHandle, type CapacitorLockOptions } from './capacitor-lock.js';
 export { ChainSemaphore, type ChainSemaphoreHandle, type ChainSemaphoreOptions } from './chain-semaphore.js';

@@ -9,9 +9,9 @@
  */
 import type { Arena } from '../../arena/arena.js';
 import type { Algorithms } from '../../border/algorithms.js';
-import { budget, type PolicyOptions, USUAL } from '../../objects/options.js';
 import { checkInteger, checkOptions, checkType } from '../../runtime/errors.js';
 import { membershipOf } from '../../runtime/own-arenas.js';
+import { budget, type PolicyOptions, USUAL } from '../policies.js';
 import { algorithmsOf } from './compiled.js';
 import { prepare } from './listing.js';
 import { POLICIES } from './objects.js';

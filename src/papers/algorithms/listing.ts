@@ -4,12 +4,12 @@ import type { Algorithms } from '../../border/algorithms.js';
 import type { Core } from '../../border/core.js';
 import type { Kind } from '../../border/kinds.js';
 import { CLOSED_OBJECT, LIMIT } from '../../border/numbers.js';
-import type { PolicyOptions } from '../../objects/options.js';
 import type { Reference } from '../../objects/reference.js';
 import { forget, reference, SharedObject } from '../../objects/shared-object.js';
 import { checkInteger, noRoom } from '../../runtime/errors.js';
 import type { Membership } from '../../runtime/membership.js';
 import { closed } from '../../runtime/promises.js';
+import type { PolicyOptions } from '../policies.js';
 import { algorithmsOf } from './compiled.js';
 
 /** The options of a new semaphore of the listings. */

@@ -12,11 +12,12 @@ import {
   CLOSED_OBJECT,
   REFUSED,
 } from '../../border/numbers.js';
-import type { PolicyOptions, Properties } from '../../objects/options.js';
+import type { Properties } from '../../objects/options.js';
 import type { Reference } from '../../objects/reference.js';
 import { close, disposedError, forget, reference, SharedObject } from '../../objects/shared-object.js';
 import { checkType, noRoom, SelfDeadlockError } from '../../runtime/errors.js';
 import { leaves } from '../../runtime/membership.js';
+import type { PolicyOptions } from '../policies.js';
 import { algorithmsOf } from './compiled.js';
 import { checkProperties } from './objects.js';
 

@@ -1,8 +1,9 @@
 /** The options of the objects of the algorithms, and their checks. */
 import type { Kind } from '../../border/kinds.js';
 import { LIMIT } from '../../border/numbers.js';
-import { checkProperties as check, type Policy, type PolicyOptions, type Properties } from '../../objects/options.js';
-import { bad, checkInteger, checkType } from '../../runtime/errors.js';
+import { checkPermits, type Properties } from '../../objects/options.js';
+import { bad, checkInteger, checkOptions, checkType } from '../../runtime/errors.js';
+import { budget, type Policy, type PolicyOptions, USUAL } from '../policies.js';
 
 /** The defaults of a class, for checkProperties. */
 export interface Defaults {
@@ -24,13 +25,14 @@ export function checkProperties(
   options: { max?: number; threshold?: number; firstTicket?: bigint } & PolicyOptions,
   defaults: Defaults,
 ): Properties {
-  const checked = check(kind, permits, options, defaults.spin, POLICIES, defaults.names);
-  const { firstTicket = 0n } = checked;
+  checkOptions(kind, options, [...defaults.names, ...USUAL], ['firstTicket']);
+  const checked = { ...checkPermits(kind, permits, options), spin: budget(kind, options, defaults.spin, POLICIES) };
+  const { firstTicket = 0n } = options;
   const what = `${kind}: ${kind === 'EventCount' || kind === 'Sequencer' ? 'first' : 'firstTicket'}`;
   checkType(what, firstTicket, 'bigint', 'a bigint');
   if (firstTicket < 0n || firstTicket > LAST_FIRST_TICKET) {
     throw bad('bigint', what, 'from 0n to 2n ** 61n', firstTicket);
   }
   const { threshold = defaults.threshold ?? 0 } = options;
-  return { ...checked, threshold: checkInteger(`${kind}: threshold`, threshold, 0, LIMIT) };
+  return { ...checked, firstTicket, threshold: checkInteger(`${kind}: threshold`, threshold, 0, LIMIT) };
 }

@@ -11,11 +11,11 @@
  * condition. Different keys may share a chain, so a thread may be woken while its condition is still false.
  */
 
-import { USUAL } from '../../objects/options.js';
 import { checkInteger, checkType } from '../../runtime/errors.js';
 import { afterInterrupt } from '../../runtime/interrupts.js';
 import { MOST_POLLS } from '../../runtime/numbers.js';
 import { membershipOf } from '../../runtime/own-arenas.js';
+import { USUAL } from '../policies.js';
 import {
   algorithmsFor,
   channelAt,

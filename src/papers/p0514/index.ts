@@ -4,7 +4,7 @@
  * @module p0514
  */
 
-export type { ParkingOptions } from '../../objects/options.js';
+export type { ParkingOptions } from '../policies.js';
 export {
   AtomicSemaphore,
   type AtomicSemaphoreHandle,

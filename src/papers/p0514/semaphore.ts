@@ -31,14 +31,7 @@ import {
   MOST_WAITING,
   QUEUED,
 } from '../../border/numbers.js';
-import {
-  budget,
-  PARKING,
-  type ParkingOptions,
-  type Properties,
-  USUAL,
-  type WaitOptions,
-} from '../../objects/options.js';
+import type { Properties, WaitOptions } from '../../objects/options.js';
 import type { Reference } from '../../objects/reference.js';
 import { close, detach, disposedError, forget, isOver, reference, SharedObject } from '../../objects/shared-object.js';
 import { setTimeout } from '../../runtime/clock.js';
@@ -55,6 +48,7 @@ import { ADAPTIVE, LONGEST } from '../../runtime/numbers.js';
 import { closed, DONE, type Promises } from '../../runtime/promises.js';
 import { Semaphore } from '../../semaphore/semaphore.js';
 import { algorithmsOf } from '../algorithms/compiled.js';
+import { budget, PARKING, type ParkingOptions, USUAL } from '../policies.js';
 import { checkDuration, INSTEAD, untilThen } from './deadline.js';
 import { type Notify, notifyNumber } from './notify.js';
 

@@ -39,7 +39,7 @@ import {
 import type { Sync } from '../../border/sync.js';
 import { reasonOf } from '../../common/signals.js';
 import { NO_READING, NO_WRITING, told } from '../../objects/held-permits.js';
-import { checkWaitOptions, type Properties, type Signal, USUAL, type WaitOptions } from '../../objects/options.js';
+import { checkWaitOptions, type Properties, type Signal, type WaitOptions } from '../../objects/options.js';
 import { type Definition, find, make, open } from '../../objects/reference.js';
 import { close, disposedError, forget, isOver, reference } from '../../objects/shared-object.js';
 import { threadText } from '../../objects/stats.js';
@@ -86,7 +86,6 @@ import {
   ownAttachment,
   PhaseObject,
   phaseSeen,
-  propertiesOf,
   type SyncOptions,
   sleep,
   sleepAsync,
@@ -1127,6 +1126,6 @@ export class RwLock extends PhaseObject<typeof KIND> {
 
 function properties(options: SyncOptions): Properties {
   refuseName(KIND, 'options', options, 'an object');
-  checkOptions(KIND, options, USUAL);
-  return propertiesOf(KIND, options, 1, LIMIT, true);
+  checkOptions(KIND, options, ['arena']);
+  return { permits: 1, max: LIMIT, robust: true };
 }

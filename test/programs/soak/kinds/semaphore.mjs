@@ -88,9 +88,8 @@ function prepare(task, object, form) {
   return n;
 }
 
-const options = ({ robust, permits, spin, elastic }, arena) => ({
+const options = ({ robust, permits, elastic }, arena) => ({
   robust,
-  spin,
   arena,
   ...(elastic ? {} : { max: permits }),
 });
@@ -102,7 +101,7 @@ const semaphore = {
   telling: (lib) => lib,
   shape(draw) {
     const permits = draw.of([1, 1, 2, 5]);
-    return { permits, robust: draw.chance(0.6), elastic: permits > 1 && draw.chance(0.3), spin: draw.of([0, 100]) };
+    return { permits, robust: draw.chance(0.6), elastic: permits > 1 && draw.chance(0.3) };
   },
   mortal: {
     make: (name, arena, draw) =>
