@@ -30,7 +30,7 @@ export interface ArenaOptions {
    * If more than two threads are attached to an object, the third thread and each later one counts as a waiter, too.
    */
   readonly waiters?: number;
-  /** Buckets of the waiting array, a power of two from 1 to 65,536. Default 2048; 1 and 2 are for tests. */
+  /** @internal Buckets of the waiting array, a power of two from 1 to 65,536. Default 2048. For tests and measurements. */
   readonly slots?: number;
   /**
    * The bytes for the messages of the channels of `taketurns/channel`, 0 to 1,073,741,824. Default 16,777,216. They are
@@ -45,8 +45,8 @@ export interface ArenaOptions {
    */
   readonly watch?: boolean;
   /**
-   * Chains of the second waiting array, which `taketurns/algorithms` alone uses: a power of two from 1 to 65,536.
-   * Default 4096, as in the paper; 1 and 2 are for tests.
+   * @internal Chains of the second waiting array, which `taketurns/algorithms` alone uses: a power of two from 1 to
+   * 65,536. Default 4096, as in the paper. For tests and measurements.
    */
   readonly chains?: number;
 }
@@ -215,7 +215,7 @@ let count = 0n;
 
 /** @internal Makes an arena of these capacities. */
 export function create(options: ArenaOptions): Membership {
-  checkOptions('Arena', options, ['objects', 'threads', 'waiters', 'slots', 'watch', 'chains', 'bytes']);
+  checkOptions('Arena', options, ['objects', 'threads', 'waiters', 'bytes', 'watch'], ['slots', 'chains']);
   const whole = (name: keyof ArenaOptions, usual: number, min: number, max: number): number => {
     const { [name]: value = usual } = options;
     return checkInteger(`Arena: ${name}`, value, min, max);

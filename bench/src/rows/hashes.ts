@@ -1,7 +1,7 @@
 // The rows of the benchmark of hashes. Every hash is measured with 1, 8 and 64 semaphores. The semaphores of semabench
 // that count collisions and futile wake-ups are rows too. To add a row, add an entry.
 
-import { Arena } from 'taketurns';
+import { Arena, type ArenaOptions } from 'taketurns';
 import { type HashPlace, type Row, type ScriptRow, wakesOf } from './row.js';
 import { SEMAPHORES } from './semaphores.js';
 import type { SemaphoreLike } from './subjects.js';
@@ -51,7 +51,9 @@ let withFew: Arena | undefined;
 
 function arenaWith(slots: number): Arena {
   if (slots === USUAL) return Arena.default;
-  withFew ??= new Arena({ slots });
+  // The published types do not have the option `slots`.
+  const sizes: ArenaOptions & { readonly slots: number } = { slots };
+  withFew ??= new Arena(sizes);
   return withFew;
 }
 

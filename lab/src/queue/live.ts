@@ -1,7 +1,7 @@
 /** The queue of real threads. The page reads their arena several times a second. */
 
 import { within } from '@taketurns/bench/dist/workers/within.js';
-import { Arena, Semaphore } from 'taketurns';
+import { Arena, type ArenaOptions, Semaphore } from 'taketurns';
 import { Crew } from '../crew/crew.js';
 import { Switch } from '../experiment.js';
 import { byId, h, put } from '../ui/dom.js';
@@ -90,7 +90,9 @@ export function live(): void {
     let run: Run;
     try {
       // The page's thread is the first in this arena. The workers follow in the order in which they attach.
-      const arena = new Arena({ slots: slots.value, threads: 32, waiters: 64, objects: 8 });
+      // The published types do not have the option `slots`.
+      const sizes: ArenaOptions & { slots: number } = { slots: slots.value, threads: 32, waiters: 64, objects: 8 };
+      const arena = new Arena(sizes);
       const semaphore = new Semaphore(permits.value, { arena });
       const { handle } = semaphore;
       const memory = new Memory(new Int32Array(arena.handle.memory.buffer));

@@ -32,7 +32,7 @@ test('handles: of the wrong kind, of nothing, and of disposed objects', async ({
 });
 
 test('handles: another arena, and one that is full', async ({ team }) => {
-  const arena = new Arena({ objects: 1, waiters: 8, threads: 2, slots: 1 });
+  const arena = new Arena({ objects: 1, waiters: 8, threads: 2 });
   const semaphore = new Semaphore(0, { arena });
   // From now on another thread may know the semaphore, so it keeps its place while it is idle.
   const { handle } = semaphore;
