@@ -166,17 +166,9 @@ export class KeyedSemaphore extends Keyed<typeof KIND> implements KeyedSemaphore
     return ownerDied === undefined ? undefined : guard(entry, permits, ownerDied);
   }
 
-  runExclusive<T>(key: Key, run: () => T | PromiseLike<T>, permits?: number, options?: WaitOptions): Promise<T>;
-  runExclusive<T>(key: Key, run: () => T | PromiseLike<T>, options: WaitOptions): Promise<T>;
-  runExclusive<T>(
-    key: Key,
-    run: () => T | PromiseLike<T>,
-    permits: number | WaitOptions = 1,
-    options?: WaitOptions,
-  ): Promise<T> {
-    return isOptions(permits, options)
-      ? this[running](key, 1, run, permits)
-      : this[running](key, permits, run, options);
+  runExclusive<T>(key: Key, run: () => T | PromiseLike<T>, ...request: PermitsRequest): Promise<T> {
+    const [permits, options] = requestOf(request);
+    return this[running](key, permits, run, options);
   }
 
   limit<This, K extends Key, Arguments extends unknown[], T>(

@@ -535,13 +535,11 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
     return new PermitsGuard(this, held, this.#robust && this.#takeOwnerDeaths(held));
   }
 
-  runExclusive<T>(run: () => T | PromiseLike<T>, permits?: number, options?: WaitOptions): Promise<T>;
-  runExclusive<T>(run: () => T | PromiseLike<T>, options: WaitOptions): Promise<T>;
-  runExclusive<T>(run: () => T | PromiseLike<T>, permits: number | WaitOptions = 1, options?: WaitOptions): Promise<T> {
-    return this.#run(run, permits, options);
+  runExclusive<T>(run: () => T | PromiseLike<T>, ...request: PermitsRequest): Promise<T> {
+    return this.#run(run, ...requestOf(request));
   }
 
-  #run<T>(run: () => T | PromiseLike<T>, permits: number | WaitOptions, options: WaitOptions | undefined): Promise<T> {
+  #run<T>(run: () => T | PromiseLike<T>, permits: number, options: WaitOptions | undefined): Promise<T> {
     return runHolding(KIND, this.#shared, () => this.#holdAsync(permits, options), run);
   }
 

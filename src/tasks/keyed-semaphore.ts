@@ -76,32 +76,24 @@ export class KeyedSemaphore extends Keyed implements KeyedSemaphoreRuns {
     return entry.take(permits) ? new PermitsGuard(entry, permits) : undefined;
   }
 
-  runExclusive<T>(key: Key, run: () => T | PromiseLike<T>, permits?: number, options?: WaitOptions): Promise<T>;
-  runExclusive<T>(key: Key, run: () => T | PromiseLike<T>, options: WaitOptions): Promise<T>;
-  runExclusive<T>(
-    key: Key,
-    run: () => T | PromiseLike<T>,
-    permits: number | WaitOptions = 1,
-    options?: WaitOptions,
-  ): Promise<T> {
-    return this.#run(key, run, permits, options);
+  runExclusive<T>(key: Key, run: () => T | PromiseLike<T>, ...request: PermitsRequest): Promise<T> {
+    return this.#run(key, run, ...requestOf(request));
   }
 
   async #run<T>(
     key: Key,
     run: () => T | PromiseLike<T>,
-    permits: number | WaitOptions,
+    permits: number,
     options: WaitOptions | undefined,
   ): Promise<T> {
     checkRun('KeyedSemaphore', key, run);
-    const [wanted, more] = requestOf([permits, options]);
-    const limits = this[begin]('runExclusive', more);
-    const entry = this[entryOf]('runExclusive', key, wanted);
-    await entry.acquire(wanted, limits);
+    const limits = this[begin]('runExclusive', options);
+    const entry = this[entryOf]('runExclusive', key, permits);
+    await entry.acquire(permits, limits);
     try {
       return await run();
     } finally {
-      entry[giveBack](wanted);
+      entry[giveBack](permits);
     }
   }
 

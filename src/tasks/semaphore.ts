@@ -255,23 +255,17 @@ export class Semaphore extends QueueObject implements SemaphoreRuns {
     return new PermitsGuard(this, permitsOf(permits));
   }
 
-  runExclusive<T>(run: () => T | PromiseLike<T>, permits?: number, options?: WaitOptions): Promise<T>;
-  runExclusive<T>(run: () => T | PromiseLike<T>, options: WaitOptions): Promise<T>;
-  runExclusive<T>(run: () => T | PromiseLike<T>, permits: number | WaitOptions = 1, options?: WaitOptions): Promise<T> {
-    return this.#run(run, permits, options);
+  runExclusive<T>(run: () => T | PromiseLike<T>, ...request: PermitsRequest): Promise<T> {
+    return this.#run(run, ...requestOf(request));
   }
 
-  async #run<T>(
-    run: () => T | PromiseLike<T>,
-    permits: number | WaitOptions,
-    options: WaitOptions | undefined,
-  ): Promise<T> {
+  async #run<T>(run: () => T | PromiseLike<T>, permits: number, options: WaitOptions | undefined): Promise<T> {
     checkType('Semaphore.runExclusive: run', run, 'function', 'a function');
     await this.#acquire('runExclusive', permits, options);
     try {
       return await run();
     } finally {
-      this.#return('release', permitsOf(permits));
+      this.#return('release', permits);
     }
   }
 
