@@ -8,6 +8,6 @@ import { loadProgram, type ProgramName } from '../programs.js';
  */
 export function mutantsOf(program: ProgramName): (Mutant & { program: ProgramName })[] {
   return mutants(loadProgram(program))
-    .filter(({ site: { fn } }) => (program === 'core' ? !fn.startsWith('copy/') : fn.startsWith(`${program}/`)))
+    .filter(({ site: { fn } }) => (program === 'core' ? !fn.startsWith('copy/') : fn.startsWith('papers/')))
     .map((mutant) => ({ ...mutant, program }));
 }
