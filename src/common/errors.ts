@@ -1,6 +1,6 @@
 /**
- * The errors and the checks of arguments that `taketurns` and `taketurns-processes` have in common. Both packages take
- * them from this file: the build of `taketurns-processes` copies it. A bad argument is a `RangeError` or a `TypeError`.
+ * The errors and the checks of arguments of tasks, threads and processes. A bad argument is a `RangeError` or a
+ * `TypeError`. `checkOptions` refuses an option with a name that the class does not know, and says which name is near.
  */
 
 /** The object has been disposed of, by this thread or another. */

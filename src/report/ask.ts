@@ -1,4 +1,8 @@
-/** The questions of a user: what is there in an arena, and is there a deadlock? */
+/**
+ * `report` and `deadlocks`, the questions of a user: what is there in an arena, and is there a deadlock? If this thread is
+ * attached to several arenas, it looks into all of them at once (look/look.ts `together`), since a deadlock may go through
+ * several. report.ts describes what was seen, and deadlocks.ts finds the circles.
+ */
 import { host } from '#host';
 import { Arena } from '../arena/arena.js';
 import { type Look, lookAt, together } from '../look/look.js';

@@ -1,6 +1,7 @@
 /**
- * The pace of a mutex: how many locks fit into a turn, and after how many locks a turn ends. mutex.ts says what turns
- * are for.
+ * The pace of a mutex: how many locks fit into a turn, and after how many overtakings a turn ends (M_TURN), at the latest
+ * (M_LIMIT). Both counts move with the pace and the number of waiters, and stay within what the option `bypass` allows
+ * (O_MAX). mutex.ts says what turns are for.
  */
 
 import { O_MAX } from '../../arena/words';

@@ -1,6 +1,7 @@
 /**
  * Robust semaphores: the attachment of a thread (arena/attachments.ts) records how many permits the thread holds. So
- * the permits of a dead thread go back, and the thread that acquires next learns of the death. This file does both.
+ * the permits of a dead thread go back, and the thread that acquires next learns of the death. This file does both. If the
+ * code of the user that is told throws, `restoreOwnerDeaths` (core/kinds/kinds.ts) puts the death back.
  * core/queue/ writes the record: it adds the permits of each request that is admitted, and takes off what is released.
  */
 import { E_HELD, GRANT, O_DEATHS, O_UNREPORTED_DEATHS } from '../../arena/words';
