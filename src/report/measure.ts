@@ -159,8 +159,10 @@ class BlockedRequest {
     // A request that has timed out is cancelled next, or goes on.
     if (answer >= TIMED_OUT) return answer;
     const view = this.#view;
-    if (!this.#hasSlept) this.#begun = undefined;
-    else this.leaves(view.objectOf(view.load(this.#record + T_SLEEPS_ON) & ~3), answer !== ADMITTED);
+    try {
+      if (!this.#hasSlept) this.#begun = undefined;
+      else this.leaves(view.objectOf(view.load(this.#record + T_SLEEPS_ON) & ~3), answer !== ADMITTED);
+    } catch {}
     return answer;
   }
 
@@ -180,6 +182,10 @@ class BlockedRequest {
   }
 }
 
+// The functions below stand in the place of functions of the core. Their callers note what the core has answered before
+// they call anything else (runtime/settlement.ts), so after the answer nothing here may throw: if the stack is exhausted,
+// the wait is not counted.
+
 /** Measures how long the thread blocks in queues. */
 function measureQueues(core: Core, view: View, thread: number, now: () => number, tell: Tell): void {
   const { enqueue, queue, park, parkFor, compete, cancel, cancelHead } = core;
@@ -196,19 +202,25 @@ function measureQueues(core: Core, view: View, thread: number, now: () => number
   core.parkFor = (limit, since, attachment) => request.parked(() => parkFor(limit, since, attachment));
   core.compete = (m, limit, attachment) => {
     const answer = request.during(() => compete(m, limit, attachment));
-    if (answer < TIMED_OUT) request.ends(m, answer !== ADMITTED);
+    try {
+      if (answer < TIMED_OUT) request.ends(m, answer !== ADMITTED);
+    } catch {}
     return answer;
   };
   core.cancel = (o, attachment) => {
     const answer = cancel(o, attachment);
-    request.leaves(o, answer !== ADMITTED);
+    try {
+      request.leaves(o, answer !== ADMITTED);
+    } catch {}
     return answer;
   };
   core.cancelHead = (m, attachment) => {
     const since = waitedBy(view, elementOf(view, attachment));
     cancelHead(m, attachment);
-    if (request.isThere) request.ends(m, true);
-    else tell(m, since, true, false);
+    try {
+      if (request.isThere) request.ends(m, true);
+      else tell(m, since, true, false);
+    } catch {}
   };
 }
 
@@ -226,8 +238,10 @@ function measurePromises(core: Core, view: View, membership: Measured, tell: Tel
   const settling = (number: number, call: () => number): number => {
     const { object, waited } = read(number);
     const count = call();
-    // A promise for a mutex goes on as the head.
-    if (count > 0 && kindOf(view, object) !== KIND_MUTEX) tell(object, waited, false, false, count);
+    try {
+      // A promise for a mutex goes on as the head.
+      if (count > 0 && kindOf(view, object) !== KIND_MUTEX) tell(object, waited, false, false, count);
+    } catch {}
     return count;
   };
   core.settle = (number, attachment) => settling(number, () => settle(number, attachment));
@@ -239,7 +253,9 @@ function measurePromises(core: Core, view: View, membership: Measured, tell: Tel
     const answer = reserveLock(m, attachment);
     // The mutex may also have been disposed of.
     const isOver = answer === ADMITTED || answer === ANSWER_CLOSED;
-    if (isOver) tell(m, waitedBy(view, elementOf(view, attachment)), answer !== ADMITTED, false);
+    try {
+      if (isOver) tell(m, waitedBy(view, elementOf(view, attachment)), answer !== ADMITTED, false);
+    } catch {}
     return answer;
   };
   core.cancelRun = (number) => {
@@ -248,13 +264,17 @@ function measurePromises(core: Core, view: View, membership: Measured, tell: Tel
     const { object, waited, requests } = read(number);
     const answer = cancelRun(number);
     const hasLeft = answer === REFUSED || answer === MORE;
-    if (hasLeft && !membership.isUnchosen) tell(object, waited, true, false, requests);
+    try {
+      if (hasLeft && !membership.isUnchosen) tell(object, waited, true, false, requests);
+    } catch {}
     return answer;
   };
   core.dropRun = (number) => {
     const { object, waited, requests } = read(number);
     dropRun(number);
-    tell(object, waited, true, false, requests);
+    try {
+      tell(object, waited, true, false, requests);
+    } catch {}
   };
 }
 

@@ -8,6 +8,7 @@ import { Channel, number } from 'taketurns/channel';
 import { CountingSemaphore } from 'taketurns/p0514';
 import { Barrier, Condition, RwLock, WaitGroup } from 'taketurns/sync';
 import { describe, expect, it } from 'vitest';
+import { measureWaits } from '../../src/report/measure.js';
 import { membershipOf } from '../support/membership.js';
 import { Memory } from '../support/memory.js';
 import { nearTheEnd } from '../support/stack.js';
@@ -477,5 +478,35 @@ describe('if an exception ends the call by which a promise that is the head of a
     mutex.unlock();
     expect(mutex.tryLock()).toBe(true);
     mutex.unlock();
+  });
+});
+
+describe('if the stack is exhausted while the end of a wait is measured', () => {
+  it('the promises are told, and a thread keeps what it has got', async () => {
+    const arena = new Arena();
+    const membership = membershipOf(arena);
+    let measured = 0;
+    const onWait = (): never => {
+      measured++;
+      throw new RangeError('Maximum call stack size exceeded');
+    };
+    measureWaits(membership.core, membership, { onWait }, () => 0);
+    const semaphore = new Semaphore(0, { arena });
+    const served = [semaphore.acquireAsync(), semaphore.acquireAsync()];
+    semaphore.release();
+    await served[0];
+    const cancelled = semaphore.acquireAsync(1, long).catch(({ name }) => name);
+    semaphore.release();
+    await served[1];
+    semaphore.cancelAll();
+    expect(await cancelled).toBe('CancelledError');
+    const mutex = new Mutex({ arena });
+    mutex.lock();
+    const next = mutex.lockAsync();
+    mutex.unlock();
+    await next;
+    expect([mutex.held, semaphore.waiting, semaphore.available]).toEqual([true, 0, 0]);
+    expect(() => semaphore.acquire({ timeout: 1 })).toThrow(TimeoutError);
+    expect(measured).toBe(5);
   });
 });
