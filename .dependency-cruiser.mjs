@@ -249,9 +249,9 @@ const processes = [
     [],
   ),
   only(
-    'processes-twin',
-    'The twin of the script decides by its state, the arguments of the call and the time. So it needs nothing else.',
-    '^processes/src/local/twin/',
+    'processes-state',
+    'A call of the script decides by the state, its arguments and the time. So the state needs nothing else.',
+    '^processes/src/local/(state|script|store|grammar)[.]ts$',
     '^processes/',
     [],
   ),

@@ -45,15 +45,15 @@ const PARTITIONS = '3';
 
 /** Writes calls that mostly make sense: their arguments are taken from the data of the model. */
 export class CallWriter {
-  /** The calls are such as the twin takes (src/local/twin/turn.ts): nobody watches leases, and `P` comes alone. */
-  readonly #isForTwin: boolean;
+  /** The calls are such as both forms of the script answer alike: nobody watches leases, and `P` comes alone. */
+  readonly #isForBoth: boolean;
   readonly channel: string;
   readonly #keys: readonly string[];
   readonly #below: (below: number) => number;
   #calls = 0;
 
-  constructor(seed: number, keys: readonly string[] = KEYS, isForTwin = false) {
-    this.#isForTwin = isForTwin;
+  constructor(seed: number, keys: readonly string[] = KEYS, isForBoth = false) {
+    this.#isForBoth = isForBoth;
     this.#keys = keys;
     this.channel = (keys[0] as string).replace('meta', 'c:');
     this.#below = random(seed);
@@ -83,7 +83,7 @@ export class CallWriter {
       if (known !== undefined)
         conn = this.chance(60) ? conn + this.#pick([1, 1, 9]) : Math.max(0, conn - this.#below(3));
       else if (this.chance(5)) conn = 1;
-      const usual = this.#isForTwin ? LONG : LEASE;
+      const usual = this.#isForBoth ? LONG : LEASE;
       const agreed = data.hash(this.#keys[0] as string).get('lease') ?? usual;
       const lease = this.chance(hasThread ? 70 : 97) ? agreed : this.#pick([usual, '2000']);
       const version = this.chance(90) ? '2' : this.#pick(['2-3', '2-10', '3', '3-10', '9', '10']);
@@ -100,7 +100,7 @@ export class CallWriter {
     const count = 1 + this.#below(4);
     for (let op = 0; op < count; op++) {
       const more = this.#operation(data, sid);
-      if (this.#isForTwin && more[0] === 'P') {
+      if (this.#isForBoth && more[0] === 'P') {
         if (ops.length > 0) continue;
         ops.push(...more);
         break;
@@ -116,7 +116,7 @@ export class CallWriter {
   /** None, or the ticket of the last sign of life of a session, or one around it. */
   #seen(data: Data): string {
     const leases = data.sorted(this.#keys[5] as string);
-    if (this.#isForTwin || leases.length === 0 || this.chance(50)) return '-';
+    if (this.#isForBoth || leases.length === 0 || this.chance(50)) return '-';
     const meta = data.hash(this.#keys[0] as string);
     const history = this.chance(95) ? meta.get('history') : hex(0, 40);
     return `${hex(Math.max(0, this.#pick(leases).score - this.#below(2)), 14)} ${meta.get('epoch')}.${history}`;
@@ -173,7 +173,7 @@ export class CallWriter {
     if (roll < 70) {
       const objects = data.hash(this.#keys[1] as string);
       // A process cannot know the ticket of a request that waits.
-      const waiting = this.#isForTwin ? data.sorted(this.#keys[2] as string).map(({ member }) => member) : [];
+      const waiting = this.#isForBoth ? data.sorted(this.#keys[2] as string).map(({ member }) => member) : [];
       const mayReturn = mine.filter((each) => !waiting.some((entry) => entry.includes(each.slice(26, 40))));
       const old = mayReturn.filter((each) => each.slice(26, 40) < (objects.get(each.slice(48))?.split(' ')[4] ?? 'g'));
       const from = old.length > 0 && this.chance(30) ? old : mayReturn;

@@ -1,4 +1,4 @@
-/** What the mutants of the script (mutants.ts) and of its twin (twin-mutants.ts) have in common. */
+/** Copies of a source with one fault each; mutants.ts says which faults. */
 
 /** A copy of a source with one fault. */
 export interface Mutant {

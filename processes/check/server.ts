@@ -26,16 +26,20 @@ export const turnSource = (): string => {
   throw new Error('joined.lua is not found');
 };
 
-/** The script as it is shipped, or with other values of its constants (`local NAME = number`). */
-export function turnChunk(constants: Readonly<Record<string, number>> = {}): Chunk {
-  let text = turnSource();
+/** The script with other values of its constants (`local NAME = number`). */
+export function withConstants(source: string, constants: Readonly<Record<string, number>>): string {
+  let text = source;
   for (const [name, value] of Object.entries(constants)) {
     const changed = text.replace(new RegExp(`^( *)local ${name} = \\d+`, 'm'), `$1local ${name} = ${value}`);
     if (changed === text) throw new Error(`the script has no constant ${name}`);
     text = changed;
   }
-  return parseLua(text);
+  return text;
 }
+
+/** The script as it is shipped, or with other values of its constants. */
+export const turnChunk = (constants: Readonly<Record<string, number>> = {}): Chunk =>
+  parseLua(withConstants(turnSource(), constants));
 
 /** A value of the script as the client gets it. */
 function replyOf(value: Value): Reply {

@@ -1,32 +1,25 @@
 /**
  * Writes the files of src/ that are not in git: in script/ joined.lua, the parts of the script joined (turn.lua is the
- * frame), and turn-source.ts, the script without its comments and with short names, and its SHA-1; and
- * local/thread-source.ts, the program of a broker's thread in one text.
+ * frame), and turn-source.ts, the script without its comments and with short names, and its SHA-1; and in local/
+ * script.ts, the script in JavaScript, as a broker runs it, and thread-source.ts, the program of a broker's thread in one
+ * text.
  *
  * A name stands for itself wherever it is written: all locals that are called alike get one short name. So the scopes
  * stay as they are, and no two names become one. Fields of the script's own tables get short names too, but for those of
  * one letter, which are operations. What Lua and Redis give is left.
  */
 import { createHash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import luaparse from 'luaparse';
 import { rolldown } from 'rolldown';
+import { moduleOf } from './compile-lua.mjs';
+import { brokerScript, serverScript } from './turn-parts.mjs';
 
-const PARTS = new URL('../src/script/', import.meta.url);
 const out = new URL('../src/script/turn-source.ts', import.meta.url);
-
-/** The text of a part, in which each line `-- part: NAME` is followed by the text of that part, as far to the right. */
-function joined(name) {
-  const text = readFileSync(new URL(`${name}.lua`, PARTS), 'utf8').trimEnd();
-  return text.replace(/^( *)-- part: (\w+)$/gm, (line, indent, part) => {
-    const lines = joined(part).split('\n');
-    return [line, ...lines.map((each) => (each === '' ? '' : indent + each)), `${indent}-- end: ${part}`].join('\n');
-  });
-}
-
-const source = `${joined('turn')}\n`;
+const source = serverScript();
 writeFileSync(new URL('../src/script/joined.lua', import.meta.url), source);
+writeFileSync(new URL('../src/local/script.ts', import.meta.url), moduleOf(brokerScript()));
 
 const identifiers = [];
 const fields = new Set();

@@ -97,11 +97,8 @@ function local(): Form {
     async known() {
       const state = readJournal(new Folder(directoryOf(SPACE, path())), Number.POSITIVE_INFINITY);
       if (typeof state === 'number') return { objects: 0, requests: 0 };
-      const sessions = [...state.sessions.values()];
-      return {
-        objects: state.objects.size,
-        requests: sessions.reduce((sum, { requests }) => sum + requests.size, 0),
-      };
+      const { objects, records } = JSON.parse(state.dump());
+      return { objects: objects.length, requests: records.length };
     },
   };
 }

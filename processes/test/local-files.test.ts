@@ -30,8 +30,7 @@ import { localDriver } from '../src/local/driver.js';
 import { type Address, Folder, hasDied, newMember, pidOf } from '../src/local/generations.js';
 import { callLine, deathLine, Journal, readJournal } from '../src/local/journal.js';
 import { address, boot, hasEnded, home, random } from '../src/local/platform.js';
-import { State } from '../src/local/twin/state.js';
-import { reap, turn } from '../src/local/twin/turn.js';
+import { State } from '../src/local/state.js';
 import { clock } from '../src/runtime/clock.js';
 import { tokenOf } from '../src/script/wire.js';
 import type { LocalOptions } from '../src/space/options.js';
@@ -135,7 +134,7 @@ test('foreign files are left alone', async () => {
 function toOtherFormat(files: Folder): void {
   for (const name of readdirSync(files.path).filter((each) => /^(gen|j)\./.test(each))) {
     const text = readFileSync(files.of(name), 'utf8');
-    const at = text.indexOf('"v":2') + 4;
+    const at = text.indexOf('"v":3') + 4;
     expect(at).toBeGreaterThan(3);
     // The broker has both files open, so they stay the same files.
     const fd = openSync(files.of(name), 'r+');
@@ -154,7 +153,7 @@ test('processes of another format are not joined while they live, and are follow
   const [member = ''] = files.members();
   const refusal = {
     code: 'SETTINGS',
-    message: expect.stringMatching(`this one has the format 2, and that one 9.*: process ${pidOf(member)} lives; end`),
+    message: expect.stringMatching(`this one has the format 3, and that one 9.*: process ${pidOf(member)} lives; end`),
   };
   await expect(local()).rejects.toMatchObject(refusal);
   old.stop();
@@ -219,7 +218,7 @@ test('tickets go on behind those of another format, whatever the clock says', ()
   // The tickets may have risen to the time of a call.
   writeFileSync(files.of('j.3.1'), `{"v":9,"ticket":5}\n[1,"x"]\n[${now},"x",["B"]]\n[2,"x"]\n`);
   expect(readJournal(files, 4, true)).toBeGreaterThan(ticket);
-  expect(() => readJournal(files, 4)).toThrow('its format is 9, and this version of the package has the format 2');
+  expect(() => readJournal(files, 4)).toThrow('its format is 9, and this version of the package has the format 3');
 });
 
 /** Whether a process of this user may mount folders. */
@@ -285,14 +284,14 @@ test('a journal leads to the same state, over rotations', () => {
   const state = State.begin('history', 1_700_000_000_000);
   const journal = new Journal(files, 4, state);
   for (const args of calls(20_000)) {
-    turn(state, args, 'member', 1);
+    state.turn(args, 'member', 1);
     journal.append(callLine(1, 'member', args));
     journal.rotate();
   }
   // The first of three is removed.
   expect(readdirSync(files.path).sort()).toEqual(['j.4.2', 'j.4.3']);
   expect(read(files).dump()).toBe(state.dump());
-  reap(state, 'p000000000000001', 5);
+  state.reap('p000000000000001', 5);
   journal.append(deathLine(5, 'p000000000000001'));
   expect(read(files).dump()).toBe(state.dump());
   expect(readJournal(files, 4)).toBe(0);
@@ -308,7 +307,7 @@ test('a line without its end does not count', () => {
   for (const args of calls(3)) {
     dumps.push(state.dump());
     sizes.push(readFileSync(files.of('j.1.1')).length);
-    turn(state, args, 'member', 1);
+    state.turn(args, 'member', 1);
     journal.append(callLine(1, 'member', args));
   }
   journal.close();
@@ -446,21 +445,20 @@ test('a broker whose journal takes no more hands over, and nothing is lost', { t
 test('a session whose opening was not answered goes when its process opens another', () => {
   const state = State.begin('history', 1_700_000_000_000);
   const open = (sid: string, member: string): void => {
-    turn(state, [sid, '0', 'c:', 'O', '2', '1', '1000', 'label', '-', '0'], member, 1);
+    state.turn([sid, '0', 'c:', 'O', '2', '1', '1000', 'label', '-', '0'], member, 1);
   };
   open('a000000000000001', 'a');
   open('b000000000000001', 'b');
   open('a000000000000002', 'a');
-  expect([...state.sessions.keys()]).toEqual(['b000000000000001', 'a000000000000002']);
+  expect([...state.members.keys()]).toEqual(['b000000000000001', 'a000000000000002']);
   // What is held is kept: only its process gives it back.
-  turn(
-    state,
+  state.turn(
     ['a000000000000002', '0', 'c:', 'N', 's', 's', '1', '0', '0', '0', 'A', 's', '-', '0000000000', '00000001'],
     'a',
     2,
   );
   open('a000000000000003', 'a');
-  expect(state.sessions.size).toBe(3);
+  expect(state.members.size).toBe(3);
 });
 
 /** No process has this number. */
@@ -529,7 +527,7 @@ test('what a process held when it closed comes back, also where a refused connec
   const driver = localDriver(() => files.path);
   await new Promise<void>((resolve) => driver.watch({ up: resolve, down: () => {} }));
   for (const args of calls(0)) await driver.run({} as never, [], args);
-  const sessions = (): number => read(files).sessions.size;
+  const sessions = (): number => read(files).members.size;
   expect(sessions()).toBe(1);
   // It does not say X.
   await driver.close();
@@ -573,7 +571,7 @@ test('a state that began when the clock was behind has large tickets when the cl
   const state = State.begin('history', 0);
   const now = 1_700_000_000_000;
   const run = (at: number, ...args: string[]) =>
-    turn(state, ['p000000000000001', '0', 'c:', ...args], 'member', at).reply;
+    state.turn(['p000000000000001', '0', 'c:', ...args], 'member', at).reply;
   run(0, 'O', '2', '1', '1000', 'label', '-', '0');
   expect(state.ticket).toBeLessThan(State.begin('history', now).ticket);
   run(now, 'B', '-');

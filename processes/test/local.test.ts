@@ -8,7 +8,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { directoryOf } from '../src/local/directory.js';
 import { Folder } from '../src/local/generations.js';
 import { readJournal } from '../src/local/journal.js';
-import type { State } from '../src/local/twin/state.js';
+import type { State } from '../src/local/state.js';
 import { Space } from '../src/space/space.js';
 import { WHOLE } from './each-server.js';
 import { folder, type Granted, Member, members } from './local-processes.js';
@@ -382,7 +382,7 @@ test.each([
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     const files = new Folder(directoryOf('short', directory));
     expect(files.members().length).toBeLessThanOrEqual(most);
-    expect((readJournal(files, Number.POSITIVE_INFINITY) as State).sessions.size).toBeLessThanOrEqual(most);
+    expect((readJournal(files, Number.POSITIVE_INFINITY) as State).members.size).toBeLessThanOrEqual(most);
   }
 });
 

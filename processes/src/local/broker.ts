@@ -1,5 +1,5 @@
 /**
- * The broker of a space: it answers the calls of all members by the twin of the script.
+ * The broker of a space: it answers the calls of all members by the script of the server (state.ts).
  *
  *     listening --> gen.G is made --> reading the last journal --> serving: its own journal is complete
  *        any --> over: a later broker has taken over, its journal takes no more, or `end` is called
@@ -30,8 +30,7 @@ import { callLine, deathLine, grantsLine, Journal, readJournal } from './journal
 import { type Line, lineOf, onLines } from './lines.js';
 import { type Listener, Members } from './members.js';
 import { listen, random } from './platform.js';
-import { END, State } from './twin/state.js';
-import { goOn, type Message, type Outcome, reap, turn } from './twin/turn.js';
+import { type Message, type Outcome, State } from './state.js';
 
 /**
  * How long a new broker waits for a member to connect, before it asks whether its process lives, in milliseconds: for
@@ -147,7 +146,7 @@ export class Broker {
     this.#journal = new Journal(folder, generation.number, this.#state);
     this.#members = new Members(folder, generation.number, {
       ended: (member) => this.#reap(member),
-      hasSession: (member) => [...this.#state.sessions.values()].some((session) => session.member === member),
+      hasSession: (member) => [...this.#state.members.values()].includes(member),
       keep: (socket) => this.#watch(socket),
     });
   }
@@ -161,10 +160,10 @@ export class Broker {
     this.#folder.clean(this.number);
     const idle = new Set(this.#folder.members());
     const waits = new Set<string>();
-    for (const { member, requests } of this.#state.sessions.values()) {
-      const all = requests.range('', END, Number.POSITIVE_INFINITY);
-      if (all.some((request) => !request.waits)) this.#members.ask(member);
-      else if (all.length > 0) waits.add(member);
+    for (const [sid, member] of this.#state.members) {
+      const needs = this.#state.needs(sid);
+      if (needs === 'holds') this.#members.ask(member);
+      else if (needs === 'waits') waits.add(member);
       else idle.add(member);
     }
     const callAfter = (ms: number, members: ReadonlySet<string>): void => {
@@ -279,7 +278,7 @@ export class Broker {
     const now = timeOfDay();
     let outcome: Outcome;
     try {
-      outcome = turn(this.#state, args, member, now);
+      outcome = this.#state.turn(args, member, now);
       if (!this.#write(outcome.changes ? callLine(now, member, args) : '')) throw over();
     } catch (error) {
       this.end(error);
@@ -347,7 +346,7 @@ export class Broker {
     const messages: Message[] = [];
     const left: Line[] = [];
     const run = (args: readonly string[]): readonly unknown[] => {
-      const outcome = turn(this.#state, args, member, now);
+      const outcome = this.#state.turn(args, member, now);
       if (outcome.changes) written += callLine(now, member, args);
       messages.push(...outcome.messages);
       return outcome.reply;
@@ -396,14 +395,14 @@ export class Broker {
    * of a member may be minutes away.
    */
   #grantMore(): void {
-    if (this.#isGranting || this.#state.left.size === 0) return;
+    if (this.#isGranting || !this.#state.hasLeft) return;
     this.#isGranting = true;
     later(() => {
       this.#isGranting = false;
       if (this.#isOver) return;
       try {
         const now = timeOfDay();
-        const { messages } = goOn(this.#state, now);
+        const { messages } = this.#state.goOn(now);
         if (!this.#write(grantsLine(now))) return;
         this.#deliver(messages);
       } catch (error) {
@@ -425,7 +424,7 @@ export class Broker {
 
   #deliver(messages: readonly Message[]): void {
     for (const { sid, text } of messages) {
-      const member = this.#state.sessions.get(sid)?.member;
+      const member = this.#state.members.get(sid);
       if (member !== undefined) this.#members.tell(member, sid, text);
     }
   }
@@ -434,12 +433,12 @@ export class Broker {
   #reap(member: string): void {
     this.#delayed.delete(member);
     try {
-      for (const { sid, member: of } of [...this.#state.sessions.values()]) {
+      for (const [sid, of] of [...this.#state.members]) {
         if (of !== member) continue;
         let outcome: Outcome;
         do {
           const now = timeOfDay();
-          outcome = reap(this.#state, sid, now);
+          outcome = this.#state.reap(sid, now);
           if (!this.#write(deathLine(now, sid))) return;
           this.#deliver(outcome.messages);
         } while (outcome.isLeft);

@@ -46,7 +46,7 @@ export interface Owner {
 }
 
 export interface Connection {
-  /** Resolves to the reply of the twin. Rejects if the connection ends before. Calls are made in their order. */
+  /** Resolves to the reply of the script. Rejects if the connection ends before. Calls are made in their order. */
   call(args: readonly string[]): Promise<unknown>;
   /** Is called when the owner begins to be needed. */
   watch(): void;

@@ -3,7 +3,7 @@
  * a waiter, would be wrong if these have died. A call that only gets or gives back asks nobody.
  */
 import { operations } from './grammar.js';
-import type { State } from './twin/state.js';
+import type { State } from './state.js';
 
 /** Those who hold or wait for something, or all that have a session. */
 export type Doubt = 'parties' | 'all';
@@ -19,17 +19,16 @@ export function doubtIn(state: State, args: readonly string[]): Doubtful | undef
   const sid = args[0] as string;
   let isResized = false;
   let asked: Map<string, number> | undefined;
-  const request = (of: string, rid: string) => state.sessions.get(of)?.requests.get(rid);
   for (const at of operations(args)) {
     const [letter = '', first = '', second = '', third = '', fourth = ''] = args.slice(at, at + 5);
     switch (letter) {
       case 'A':
       case 'T': {
-        const object = state.objects.get(first);
+        const object = state.object(first);
         const permits = Number.parseInt(fourth, 16);
-        if (!object || (second !== '-' && second !== object.born) || request(sid, third) || permits > object.max) break;
+        if (!object || (second !== '-' && second !== object.born) || permits > object.max) break;
         const wanted = permits + (asked?.get(first) ?? 0);
-        if (letter === 'T' && (isResized || object.queue.length > 0 || wanted > object.free))
+        if (letter === 'T' && (isResized || object.waiting > 0 || wanted > object.free) && !state.request(sid, third))
           return { at, doubt: 'parties' };
         asked ??= new Map();
         asked.set(first, wanted);
@@ -40,15 +39,15 @@ export function doubtIn(state: State, args: readonly string[]): Doubtful | undef
         break;
       case 'C':
         // The time-out has passed, or the caller has given up.
-        if (request(sid, first)?.waits) return { at, doubt: 'parties' };
+        if (state.request(sid, first) === 'waits') return { at, doubt: 'parties' };
         break;
       case 'V':
       case 'F':
-        if (request(fourth, second)) return { at, doubt: 'parties' };
+        if (state.request(fourth, second)) return { at, doubt: 'parties' };
         break;
       case 'I': {
-        const object = state.objects.get(first);
-        if (object && (object.free < object.max || object.queue.length > 0)) return { at, doubt: 'parties' };
+        const object = state.object(first);
+        if (object && (object.free < object.max || object.waiting > 0)) return { at, doubt: 'parties' };
         break;
       }
       case 'P':
@@ -56,11 +55,10 @@ export function doubtIn(state: State, args: readonly string[]): Doubtful | undef
       case 'J':
         return { at, doubt: 'all' };
       case 'O': {
-        const { agreed } = state;
+        const [version, partitions, lease] = state.agreed;
         // Other settings are refused as long as there are sessions with the present ones.
-        if (args[1] !== '0' || !agreed) break;
-        if (first !== `${agreed.version}` || second !== agreed.partitions || third !== agreed.lease)
-          return { at, doubt: 'all' };
+        if (args[1] !== '0' || version === undefined) break;
+        if (first !== version || second !== partitions || third !== lease) return { at, doubt: 'all' };
         break;
       }
     }
@@ -93,8 +91,8 @@ export function joined([first, second]: Parts, before: readonly unknown[], after
 }
 
 /** The members that the doubt is about. */
-export function inDoubt({ sessions }: State, doubt: Doubt): Set<string> {
+export function inDoubt(state: State, doubt: Doubt): Set<string> {
   const members = new Set<string>();
-  for (const { member, requests } of sessions.values()) if (doubt === 'all' || requests.size > 0) members.add(member);
+  for (const [sid, member] of state.members) if (doubt === 'all' || state.hasRequests(sid)) members.add(member);
   return members;
 }

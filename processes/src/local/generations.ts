@@ -37,7 +37,7 @@ import {
 import { address, errorAt, hasEnded, hasFiles, ownStart, random, showsEnd } from './platform.js';
 
 /** The format of the files and of the lines. Processes of different formats cannot share a space. */
-export const VERSION = 2;
+export const VERSION = 3;
 
 /**
  * A draft lives for less than a millisecond. If one that is older than this, in milliseconds, is removed nevertheless,

@@ -1,7 +1,7 @@
 /**
  * Which calls a broker runs. A call that no process of this package makes, because of a mistake or of somebody else's
- * program, is refused, and changes nothing: the twin takes its arguments as they are, and a broker whose twin throws
- * ends.
+ * program, is refused, and changes nothing: the script takes its arguments as they are, and a broker whose script
+ * throws ends.
  *
  *     sid conn channel, then operations: a letter, and the arguments that `OPERATIONS` has for it
  *

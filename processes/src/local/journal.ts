@@ -2,7 +2,7 @@
  * The journal of a broker: what the next broker reads to know all that this one has answered.
  *
  *     j.G.n:  the state, as a line             State.dump, with the format `v`
- *             [time, member, arguments]        a call of the twin
+ *             [time, member, arguments]        a call of the script
  *             [time, sid]                      a session whose process has died
  *             [time, ""]                       grants that earlier lines have left
  *             ...
@@ -20,8 +20,7 @@ import { closeSync, openSync, readFileSync, renameSync, writeSync } from 'node:f
 import { type Folder, VERSION } from './generations.js';
 import { type Line, lineOf } from './lines.js';
 import { random } from './platform.js';
-import { State, ticketAt } from './twin/state.js';
-import { goOn, reap, turn } from './twin/turn.js';
+import { State, ticketAt } from './state.js';
 
 /** A journal is followed by the next one when it has this many bytes, or twice as many as its first line. */
 const LONG = 1 << 20;
@@ -56,9 +55,9 @@ export function readJournal(folder: Folder, below: number, mayBeOther = false): 
 }
 
 function runAgain(state: State, [now, who, args]: Line): void {
-  if (who === '') goOn(state, now as number);
-  else if (args === undefined) reap(state, who as string, now as number);
-  else turn(state, args as string[], who as string, now as number);
+  if (who === '') state.goOn(now as number);
+  else if (args === undefined) state.reap(who as string, now as number);
+  else state.turn(args as string[], who as string, now as number);
 }
 
 export class Journal {

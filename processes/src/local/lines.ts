@@ -3,7 +3,7 @@
  *
  *     member --- [cookie, member] -------------> broker       the first line
  *            <-- ["ready"] --------------------
- *            --- [id, arguments] ------------->              a call of the twin
+ *            --- [id, arguments] ------------->              a call of the script
  *            <-- [id, reply] ------------------
  *            <-- [id, null, why] --------------              the call is refused (grammar.ts)
  *            --- [id] ------------------------> <-- [id]     a ping

@@ -3,7 +3,9 @@
 -- reply.
 
 -- A call of a session that has ended, or of a connection that has been replaced, does nothing.
-if ARGV[4] ~= 'O' then
+local opens = ARGV[4] == 'O'
+--- opens = opens or sid == ''
+if not opens then
   local known = call('HGET', SESSIONS, sid)
   if not known then return { 'DEAD' } end
   if sub(known, 1, #conn + 1) ~= conn .. ' ' then return { 'STALE' } end
@@ -32,8 +34,11 @@ for _, name in ipairs(changed) do write(name) end
 for _, to in ipairs(told) do
   if not gone[to] then
     local seq = call('HINCRBY', SEQS, to, 1)
-    local command = sub(to, 1, 1) == 's' and 'SPUBLISH' or 'PUBLISH'
-    redis.pcall(command, channel .. to, format('%.0f', seq) .. ';' .. table.concat(tellings[to], ','))
+    local text = format('%.0f', seq) .. ';' .. table.concat(tellings[to], ',')
+    -- [server
+    redis.pcall(sub(to, 1, 1) == 's' and 'SPUBLISH' or 'PUBLISH', channel .. to, text)
+    -- server]
+    --- call('PUBLISH', to, text)
   end
 end
 for _, text in ipairs(own) do answers[#answers + 1] = text end

@@ -1,5 +1,5 @@
 -- The objects of a call. An object is read from OBJECTS when an operation first asks for it, and written at most once,
--- when the call ends.
+-- when the call ends. Without a server, OBJECTS has the objects themselves, and no text of them is made but for `P`.
 --
 --     get(name) --> o --> touch(name, o): o has changed --> write(name), in call.lua
 --
@@ -20,6 +20,8 @@
 -- Invariant: an ephemeral object is not kept if nobody holds it, nobody waits for it and it has no deaths to tell.
 
 local function get(name)
+  --- return call('HGET', OBJECTS, name)
+  -- [server
   local o = objects[name]
   if o ~= nil then return o end
   local text = call('HGET', OBJECTS, name)
@@ -41,6 +43,7 @@ local function get(name)
   end
   objects[name] = o
   return o
+  -- server]
 end
 
 local function touch(name, o)
@@ -50,16 +53,24 @@ local function touch(name, o)
   end
 end
 
-local function write(name)
-  local o = objects[name]
-  if not o then return end
-  if o.ephemeral == '1' and o.free == o.max and o.waiting == 0 and o.deaths == 0 then
-    call('HDEL', OBJECTS, name)
-    return
-  end
+local function text_of(o)
   local text = o.fixed .. format(' %d %d %d', o.free, o.waiting, o.deaths)
   if o.kind == 'm' then
     text = text .. format(' %d %d %d %s %s', o.bypass, o.passes, o.lent, o.noticed, o.holder)
   end
-  call('HSET', OBJECTS, name, text)
+  return text
+end
+
+local function write(name)
+  local o = get(name)
+  if not o then return end
+  --- o.changed = false
+  --- if o.kind == 'r' then o.lent = o.max end
+  if o.ephemeral == '1' and o.free == o.max and o.waiting == 0 and o.deaths == 0 then
+    call('HDEL', OBJECTS, name)
+    return
+  end
+  -- [server
+  call('HSET', OBJECTS, name, text_of(o))
+  -- server]
 end

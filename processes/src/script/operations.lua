@@ -41,11 +41,12 @@ return {
       end
       local counts, left = reap(seen)
       local first = note()
+      local others = call('ZCARD', LEASES) > 0
       local agreed = call('HMGET', META, 'v', 'p', 'lease', 'since')
       local v = tonumber(agreed[1] or writes)
       if agreed[1] then
         local differs = agreed[2] ~= p or reads < v
-        local waits = first and (agreed[3] ~= lease or is_unread(v, writes))
+        local waits = others and (agreed[3] ~= lease or is_unread(v, writes))
         local silence = first and now() - tonumber(agreed[4])
         if left or not differs and first and not counts and (asked or waits)
           and (silence < 0 or silence >= tonumber(agreed[3])) then
@@ -85,7 +86,10 @@ return {
       if kind == 'm' then
         o.bypass, o.passes, o.lent, o.noticed, o.holder = tonumber(bypass), 0, 0, '0', '-'
       end
+      -- [server
       objects[name] = o
+      -- server]
+      --- call('KEEP', OBJECTS, name, o)
       touch(name, o)
     else
       local both = o.kind .. kind
@@ -148,7 +152,7 @@ return {
 
   -- U count rid...: goes with a beat, and names some held requests of the caller that no beat has named yet. The server
   -- notes the present time as the time since when they are held, for `I`. Most requests are given back before a beat
-  -- names them, and cost nothing. Answer: U.
+  -- names them, and cost nothing. Without a server, `hold` notes the time already. Answer: U.
   U = function(i)
     local last = i + tonumber(ARGV[i])
     for s = i + 1, last do
@@ -194,6 +198,7 @@ return {
     local lines, all = { found[1] }, found[2]
     for at = 1, #all / 2 do
       local name = all[2 * at - 1]
+      --- all[2 * at] = text_of(all[2 * at])
       if not string.find(name, '\0', 1, true) then lines[#lines + 1] = name .. '\0' .. all[2 * at] end
     end
     return lines, i + 1
@@ -217,7 +222,9 @@ return {
     local o = get(name)
     if not o or (born ~= '-' and born ~= o.born) then return 'X', i + 2 end
     if expel(name, o, 'x', 'g') then return '+', i + 2 end
+    -- [server
     objects[name] = false
+    -- server]
     call('HDEL', OBJECTS, name)
     return 'K', i + 2
   end,
@@ -274,4 +281,20 @@ return {
     lines[1] = 'J ' .. meta[1] .. ' ' .. meta[2] .. ' ' .. meta[3] .. ' ' .. behind
     return lines, i + 1
   end,
+
+  -- Only without a server, and only for the broker, which calls with the empty sid:
+  -- Z sid: the process of the session has ended. Answers: Z. +: something is left, and the broker has to ask again.
+  --- Z = function(i)
+  ---   unlist(ARGV[i])
+  ---   if not clear(ARGV[i], true) then return '+', i + 1 end
+  ---   forget(ARGV[i])
+  ---   return 'Z', i + 1
+  --- end,
+
+  -- Y: begins the history, or goes on with the grants of one object that are left. Answer: Y.
+  --- Y = function(i)
+  ---   compare()
+  ---   go_on()
+  ---   return 'Y', i
+  --- end,
 }

@@ -32,6 +32,7 @@ local function hold(name, o, key, ticket, n)
     call('HSET', OBJECTS, name .. '\0' .. ticket, deaths)
     o.deaths = 0
   end
+  --- call('HSET', META, key, now()) -- see `U`
   if o.kind == 'm' then
     o.holder, o.noticed, o.lent = key, '0', math.min(MOST_LENT, o.bypass)
     if o.waiting > 0 then rest().lend(name, o, key) end
@@ -46,7 +47,8 @@ end
 -- once (only T). X: there is no such object. M max: the object never has n permits.
 local function ask(i, queues)
   local name, born, rid, hex = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
-  local known = record_of(sid .. rid)
+  local key = sid .. rid
+  local known = record_of(key)
   if known then return rest().state(known), i + 4 end -- a client library has sent the operation twice
   local o = get(name)
   if not o or (born ~= '-' and born ~= o.born) then return 'X', i + 4 end
@@ -54,14 +56,15 @@ local function ask(i, queues)
   if n > o.max then return 'M ' .. o.max, i + 4 end
   if o.waiting == 0 and n <= o.free then
     local ticket = next_ticket()
-    call('ZADD', RECORDS, 0, sid .. rid .. ticket .. hex .. name)
+    call('ZADD', RECORDS, 0, key .. ticket .. hex .. name)
     touch(name, o)
-    return 'H ' .. hold(name, o, sid .. rid, ticket, n), i + 4
+    return 'H ' .. hold(name, o, key, ticket, n), i + 4
   end
   if not queues then return 'R', i + 4 end
   local ticket = next_ticket()
-  call('ZADD', RECORDS, 0, sid .. rid .. ticket .. hex .. name)
-  call('ZADD', QUEUE, 0, name .. '\0' .. ticket .. sid .. rid .. hex .. format('%014x', o.passes or 0) .. beaten)
+  call('ZADD', RECORDS, 0, key .. ticket .. hex .. name)
+  --- beaten = format('%011x', now()) -- a request has room for its time
+  call('ZADD', QUEUE, 0, name .. '\0' .. ticket .. key .. hex .. format('%014x', o.passes or 0) .. beaten)
   o.waiting = o.waiting + 1
   touch(name, o)
   if o.noticed == '0' and o.lent > 0 and sub(o.holder, 1, 16) ~= sid then
@@ -98,10 +101,13 @@ local function give_back(i)
   end
   if call('ZREM', RECORDS, key .. ticket .. hex .. name) == 0 then return 'G', last + count end
   if #note > 1 then
+    -- [server
     call('HDEL', META, key)
+    -- server]
     note = sub(note, 1, 1)
   end
   local n = tonumber(hex, 16)
+  --- if k == n then call('HDEL', META, key) end
   if k < n then call('ZADD', RECORDS, 0, key .. ticket .. format('%08x', n - k) .. name) end
   if not lives(o, ticket) then
     rest().restore(name, nil, ticket)

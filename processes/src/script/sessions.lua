@@ -46,7 +46,7 @@ end
 local function is_unread(v, writes)
   for format = v, writes - 1 do
     local count = call('HGET', META, 'reads' .. format)
-    if count and count ~= '0' then return true end
+    if count and tonumber(count) > 0 then return true end
   end
   return false
 end
@@ -101,9 +101,12 @@ end
 
 -- Takes back what dead sessions hold: those that have given no sign of life since the ticket `seen`. The caller was
 -- told this ticket, with its history, at least 0.9 of a lease ago. `seen` is - if there is no such ticket. Returns
--- whether `seen` counts, because it is of the present history, and whether dead sessions may be left.
+-- whether `seen` counts, because it is of the present history, and whether dead sessions may be left. Without a server,
+-- the broker knows who has died, see `Z`.
 local function reap(seen)
   compare()
+  --- return false, false
+  -- [server
   if sub(seen, 16) ~= place() then return false, false end
   local dead = call('ZRANGEBYSCORE', LEASES, '-inf', tonumber(sub(seen, 1, 14), 16), 'LIMIT', 0, 4)
   for _, victim in ipairs(dead) do
@@ -112,19 +115,30 @@ local function reap(seen)
     forget(victim)
   end
   return true, #dead == 4
+  -- server]
 end
 
 -- Returns the session that has been silent for longest, and notes since when, by TIME, it is this session.
 local function note()
+  --- return nil
+  -- [server
   local first = call('ZRANGEBYSCORE', LEASES, '-inf', '+inf', 'LIMIT', 0, 1)[1]
   if first and (first == sid or first ~= call('HGET', META, 'first')) then
     call('HSET', META, 'first', first, 'since', now())
   end
   return first
+  -- server]
 end
 
 -- Notes a sign of life of the caller. Returns the ticket of this sign.
+--
+-- Without a server, the tickets rise to the time if they are more than an hour behind: after a restart of the machine the
+-- clock may have been wrong when the history began, and the next history begins behind what this one has given.
 local function renew_lease()
+  --- compare()
+  --- if (now() - 3600000 - 1577836800000) * 1024 > tonumber(call('HGET', META, 'ticket')) then
+  ---   call('HSET', META, 'ticket', (now() - 1577836800000) * 1024)
+  --- end
   local ticket = next_ticket()
   call('ZADD', LEASES, tonumber(ticket, 16), sid)
   call('HSET', META, 'beaten', format('%011x', now()))

@@ -8,17 +8,22 @@
 -- and a later request has a larger one, even if a server was promoted that lacked the last tickets. `compare` sees to
 -- this, once in each call that gives a ticket.
 
+-- [server
 local time -- the time in milliseconds, once the call has asked for it
+-- server]
 local beaten -- the time of the last beat, as 11 digits, once `compare` was called
 local leapt -- tickets up to this one belong to earlier histories; known once `compare` was called
 local topmost = 0 -- the largest ticket that the caller knows, as it says with `O`
 
 local function now()
+  --- return call('TIME')
+  -- [server
   if not time then
     local both = call('TIME')
     time = tonumber(both[1]) * 1000 + math.floor(tonumber(both[2]) / 1000)
   end
   return time
+  -- server]
 end
 
 -- Notices that the data has another history, and then lets the tickets leap.
@@ -30,13 +35,20 @@ end
 -- server has given none as large, tickets leap past it, too. Between the tickets that may be lost and the new ones
 -- there is room for the requests that wait now, see `renew`. If INFO is forbidden, the script does not notice another
 -- history.
+--
+-- Without a server, the first call begins the history.
 local function compare()
   if leapt then return end
+  -- [server
   local info = redis.pcall('INFO', 'replication')
   local _, at
   if type(info) == 'string' then _, at = string.find(info, 'master_replid:', 1, true) end
+  -- server]
   local meta = call('HMGET', META, 'history', 'leapt', 'ticket', 'beaten')
+  -- [server
   local history = at and sub(info, at + 1, at + 40) or meta[1] or '-'
+  -- server]
+  --- local history = call('HISTORY')
   leapt, beaten = meta[2], meta[4] or '00000000000'
   local last = tonumber(meta[3] or 0)
   if history ~= meta[1] or topmost > last then

@@ -9,6 +9,11 @@
 --     sessions     signs of life, and deaths      operations  all operations except A, T and D
 --     call         from ARGV to the reply
 --
+-- The script runs in two forms. A server runs it as it is. The broker of a space without a server runs it as JavaScript
+-- (scripts/compile-lua.mjs), over maps and lists of its own in place of keys (local/store.ts). What only the broker
+-- does stands behind three hyphens, and what only a server does between -- [server and -- server]. The broker knows from
+-- the kernel who has died, so it watches no leases; there is one history and one partition; and no memory is full.
+--
 -- ARGV: sid conn channel (the session, the number of its connection, the prefix of the channels), then the operations.
 -- An operation is a letter and its arguments. Their number is fixed, or one of the arguments is a count.
 -- Reply: one answer for each operation, then the grants that the call has made to waiting requests of the caller
@@ -63,7 +68,9 @@ local MOST_LENT = 255 -- passes lent at once: one call removes so many records; 
 local MOST_FOUND = 256 -- the most entries that an operation looks at
 local WORK = 128 -- the most records that a call takes away, and the most grants that it makes
 
+-- [server
 local objects = {} -- the objects of this call by name; false for a name without an object
+-- server]
 local changed = {} -- the names of the objects that have changed, in order
 local own, caller = {}, sid -- own: the news for the caller, which it gets in the reply
 local told, tellings = {}, {} -- told: the sessions that get a message, in order; tellings: the news for each

@@ -1,0 +1,2 @@
+export function serverScript(): string;
+export function brokerScript(): string;
