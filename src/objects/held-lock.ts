@@ -1,8 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** A HeldLock is a guard of a lock: it gives the lock back once. */
 
-import { inspected, shown } from '../common/shown.js';
-import { asyncDispose, dispose } from '../common/symbols.js';
+import { end, Guard, isHeld } from '../common/guard.js';
 import { giveBack } from './held-permits.js';
 
 /** @internal The lock that a guard gives back. */
@@ -25,7 +24,7 @@ export interface Lockable {
  * }
  * ```
  */
-export class HeldLock implements Disposable, AsyncDisposable {
+export class HeldLock extends Guard {
   #mutex: Lockable | undefined;
 
   /**
@@ -36,12 +35,13 @@ export class HeldLock implements Disposable, AsyncDisposable {
 
   /** @internal */
   protected constructor(mutex: Lockable, ownerDied: boolean) {
+    super();
     this.#mutex = mutex;
     this.ownerDied = ownerDied;
   }
 
-  /** Whether it has not been unlocked yet. */
-  get held(): boolean {
+  /** @internal */
+  protected get [isHeld](): boolean {
     return this.#mutex !== undefined;
   }
 
@@ -51,34 +51,19 @@ export class HeldLock implements Disposable, AsyncDisposable {
    * @example held.unlock();
    */
   unlock(): void {
+    this[end]();
+  }
+
+  /** @internal */
+  protected [end](): void {
     const mutex = this.#mutex;
     this.#mutex = undefined;
     mutex?.[giveBack]();
   }
 
-  /** Returns, for example, `HeldLock(held)` or `HeldLock(unlocked)`. Never blocks, throws nothing. */
-  toString(): string {
-    return `${this[Symbol.toStringTag]}(${this.#mutex ? 'held' : 'unlocked'})`;
-  }
-
   /** `HeldLock`. */
   get [Symbol.toStringTag](): string {
     return 'HeldLock';
-  }
-
-  /** @internal */
-  [inspected](): string {
-    return shown(this);
-  }
-
-  /** Ends a `using` scope: calls `unlock`. */
-  [dispose](): void {
-    HeldLock.prototype.unlock.call(this);
-  }
-
-  /** Ends an `await using` scope: calls `unlock`. */
-  async [asyncDispose](): Promise<void> {
-    HeldLock.prototype.unlock.call(this);
   }
 }
 

@@ -1,8 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** HeldPermits is a guard of permits: it gives them back once. */
 
-import { inspected, shown } from '../common/shown.js';
-import { asyncDispose, dispose } from '../common/symbols.js';
+import { end, Guard, isHeld } from '../common/guard.js';
+import { dispose } from '../common/symbols.js';
 import { checkInteger } from '../runtime/errors.js';
 
 /** @internal A key of a keyed lock may be held for another copy of the library, so all copies have one symbol. */
@@ -49,7 +49,7 @@ export const NO_WRITING = noGuard('RwLock.lockWrite', 'write');
  * }
  * ```
  */
-export class HeldPermits implements Disposable, AsyncDisposable {
+export class HeldPermits extends Guard {
   #source: Releasable | undefined;
   #permits: number;
 
@@ -60,6 +60,7 @@ export class HeldPermits implements Disposable, AsyncDisposable {
   readonly ownerDied: boolean;
 
   private constructor(source: Releasable, permits: number, ownerDied: boolean) {
+    super();
     this.#source = source;
     this.#permits = permits;
     this.ownerDied = ownerDied;
@@ -70,8 +71,8 @@ export class HeldPermits implements Disposable, AsyncDisposable {
     return this.#permits;
   }
 
-  /** Whether the guard still holds permits. */
-  get held(): boolean {
+  /** @internal */
+  protected get [isHeld](): boolean {
     return this.#source !== undefined;
   }
 
@@ -89,42 +90,33 @@ export class HeldPermits implements Disposable, AsyncDisposable {
    * added permits.
    */
   release(permits?: number): void {
-    const source = this.#source;
     const rest = this.#permits;
     if (permits !== undefined) checkInteger('HeldPermits.release: permits', permits, 1, rest, ' (what it holds)');
     if (permits !== undefined && permits < rest) {
-      source?.[giveBack](permits);
+      this.#source?.[giveBack](permits);
       this.#permits = rest - permits;
     } else {
-      this.#source = undefined;
-      this.#permits = 0;
-      source?.[giveBack](rest);
+      this[end]();
     }
   }
 
+  /** @internal */
+  protected [end](): void {
+    const source = this.#source;
+    const rest = this.#permits;
+    this.#source = undefined;
+    this.#permits = 0;
+    source?.[giveBack](rest);
+  }
+
   /** Returns, for example, `HeldPermits(2)`, if it still holds two permits. Never blocks, throws nothing. */
-  toString(): string {
+  override toString(): string {
     return `HeldPermits(${this.#permits})`;
   }
 
   /** `HeldPermits`. */
   get [Symbol.toStringTag](): string {
     return 'HeldPermits';
-  }
-
-  /** @internal */
-  [inspected](): string {
-    return shown(this);
-  }
-
-  /** Ends a `using` scope: calls `release`. */
-  [dispose](): void {
-    HeldPermits.prototype.release.call(this);
-  }
-
-  /** Ends an `await using` scope: calls `release`. */
-  async [asyncDispose](): Promise<void> {
-    HeldPermits.prototype.release.call(this);
   }
 }
 

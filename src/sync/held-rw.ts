@@ -11,8 +11,8 @@
  * guard held.
  */
 
-import { inspected, nameOf, shown } from '../common/shown.js';
-import { asyncDispose, dispose } from '../common/symbols.js';
+import { end, Guard, isHeld } from '../common/guard.js';
+import { nameOf } from '../common/shown.js';
 import type { WaitOptions } from '../objects/options.js';
 
 /** @internal What a guard calls to act on its lock. */
@@ -27,8 +27,8 @@ export interface GuardedLock {
   upgradeAsync(options: WaitOptions | undefined): Promise<HeldWrite>;
 }
 
-/** @internal */
-export const end = Symbol();
+/** @internal Gives back by the lock what a guard holds. */
+const unlockOf = Symbol();
 /** @internal */
 export const handOver = Symbol();
 
@@ -38,7 +38,7 @@ export const lockOf = Symbol.for('taketurns:lockOf');
 /**
  * A guard of a `RwLock`. The end of the `using` or `await using` scope, or `unlock`, gives back what the guard holds.
  */
-abstract class Held implements Disposable, AsyncDisposable {
+abstract class Held extends Guard {
   readonly #name: string;
   #lock: GuardedLock | undefined;
   /**
@@ -55,13 +55,14 @@ abstract class Held implements Disposable, AsyncDisposable {
 
   /** @internal */
   protected constructor(name: string, lock: GuardedLock, ownerDied: boolean) {
+    super();
     this.#name = name;
     this.#lock = lock;
     this.ownerDied = ownerDied;
   }
 
-  /** Whether the guard holds the lock. */
-  get held(): boolean {
+  /** @internal */
+  protected get [isHeld](): boolean {
     return this.#lock !== undefined;
   }
 
@@ -70,18 +71,19 @@ abstract class Held implements Disposable, AsyncDisposable {
    * @example held.unlock();
    */
   unlock(): void {
-    this.#unlock();
-  }
-
-  #unlock(): void {
-    const lock = this.#lock;
-    this.#ended = this.#handsOver;
-    this.#lock = undefined;
-    if (lock) this[end](lock);
+    this[end]();
   }
 
   /** @internal */
-  protected abstract [end](lock: GuardedLock): void;
+  protected [end](): void {
+    const lock = this.#lock;
+    this.#ended = this.#handsOver;
+    this.#lock = undefined;
+    if (lock) this[unlockOf](lock);
+  }
+
+  /** @internal */
+  protected abstract [unlockOf](lock: GuardedLock): void;
 
   /** @internal Passes what this guard holds on to a new guard. If the call fails, this guard still holds the same. */
   protected [handOver]<T>(method: string, to: (lock: GuardedLock) => T): T {
@@ -92,7 +94,7 @@ abstract class Held implements Disposable, AsyncDisposable {
     const takeBack = (error: unknown): never => {
       this.#handsOver = false;
       // If the scope of this guard has ended in the meantime, nobody else gives back what the guard held.
-      if (this.#ended) this[end](lock);
+      if (this.#ended) this[unlockOf](lock);
       else this.#lock = lock;
       throw error;
     };
@@ -113,29 +115,9 @@ abstract class Held implements Disposable, AsyncDisposable {
     return this.#lock;
   }
 
-  /** Returns, for example, `HeldRead(held)` or `HeldRead(unlocked)`. Never blocks, throws nothing. */
-  toString(): string {
-    return `${this.#name}(${this.#lock ? 'held' : 'unlocked'})`;
-  }
-
   /** The name of its class. */
   get [Symbol.toStringTag](): string {
     return #name in this ? this.#name : nameOf(this);
-  }
-
-  /** @internal */
-  [inspected](): string {
-    return shown(this);
-  }
-
-  /** Ends a `using` scope: calls `unlock`. */
-  [dispose](): void {
-    this.#unlock();
-  }
-
-  /** Ends an `await using` scope: calls `unlock`. */
-  async [asyncDispose](): Promise<void> {
-    this.#unlock();
   }
 }
 
@@ -158,7 +140,7 @@ export class HeldRead extends Held {
   }
 
   /** @internal */
-  protected [end](lock: GuardedLock): void {
+  protected [unlockOf](lock: GuardedLock): void {
     lock.endRead();
   }
 }
@@ -205,7 +187,7 @@ export class HeldWrite extends Held {
   }
 
   /** @internal */
-  protected [end](lock: GuardedLock): void {
+  protected [unlockOf](lock: GuardedLock): void {
     lock.endWrite();
   }
 }
@@ -272,7 +254,7 @@ export class HeldUpdate extends Held {
   }
 
   /** @internal */
-  protected [end](lock: GuardedLock): void {
+  protected [unlockOf](lock: GuardedLock): void {
     lock.endUpdate();
   }
 }

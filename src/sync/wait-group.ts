@@ -6,8 +6,7 @@
  */
 
 import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX, KIND_WAIT_GROUP } from '../border/numbers.js';
-import { inspected, shown } from '../common/shown.js';
-import { asyncDispose, dispose } from '../common/symbols.js';
+import { end, Guard, isHeld } from '../common/guard.js';
 import type { Properties, WaitOptions } from '../objects/options.js';
 import { type Definition, find, type Handle, make, open } from '../objects/reference.js';
 import { disposedError, isOver } from '../objects/shared-object.js';
@@ -248,16 +247,17 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
  * console.log(tasks.pending);
  * ```
  */
-export class HeldTask implements Disposable, AsyncDisposable {
+export class HeldTask extends Guard {
   #end: (() => void) | undefined;
 
   /** @internal */
-  constructor(end: () => void) {
-    this.#end = end;
+  constructor(ended: () => void) {
+    super();
+    this.#end = ended;
   }
 
-  /** Whether the task is not done. */
-  get held(): boolean {
+  /** @internal */
+  protected get [isHeld](): boolean {
     return this.#end !== undefined;
   }
 
@@ -266,38 +266,24 @@ export class HeldTask implements Disposable, AsyncDisposable {
    * @example task.done();
    */
   done(): void {
-    this.#done();
+    this[end]();
   }
 
-  #done(): void {
-    const end = this.#end;
+  /** @internal */
+  protected [end](): void {
+    const ended = this.#end;
     this.#end = undefined;
-    end?.();
+    ended?.();
   }
 
   /** Returns, for example, `HeldTask(pending)`. Never blocks, throws nothing. */
-  toString(): string {
+  override toString(): string {
     return `HeldTask(${this.#end ? 'pending' : 'done'})`;
   }
 
   /** `HeldTask`. */
   get [Symbol.toStringTag](): string {
     return 'HeldTask';
-  }
-
-  /** @internal */
-  [inspected](): string {
-    return shown(this);
-  }
-
-  /** Ends a `using` scope: calls `done`. */
-  [dispose](): void {
-    this.#done();
-  }
-
-  /** Ends an `await using` scope: calls `done`. */
-  async [asyncDispose](): Promise<void> {
-    this.#done();
   }
 }
 

@@ -1,16 +1,10 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-/**
- * A guard is the answer of a call that holds something. It gives back once what it holds: at the end of a `using` or
- * `await using` scope, or by its own call, `release`, `unlock` or `done`.
- */
+/** The guards of tasks: of permits and of locks (common/guard.ts). */
 import { checkInteger } from '../common/errors.js';
-import { inspected, shown } from '../common/shown.js';
-import { asyncDispose, dispose } from '../common/symbols.js';
+import { end, Guard, isHeld } from '../common/guard.js';
 
 /** @internal */
 export const giveBack: unique symbol = Symbol();
-/** @internal */
-export const end: unique symbol = Symbol();
 /** @internal */
 export const source: unique symbol = Symbol();
 /** @internal */
@@ -21,13 +15,14 @@ export interface Source<What> {
   [giveBack](what: What): void;
 }
 
-/** A guard. Each kind of guard has a call of its own that gives back what it holds. */
-export abstract class Held implements Disposable, AsyncDisposable {
+/** A guard of tasks: what it holds is of its source, which takes it back. */
+export abstract class Held extends Guard {
   #source: Source<never> | undefined;
   #what: unknown;
 
   /** Only the methods that hold make guards. Throws nothing. */
   protected constructor(source: object, held: unknown) {
+    super();
     this.#source = source as Source<never>;
     this.#what = held;
   }
@@ -52,39 +47,16 @@ export abstract class Held implements Disposable, AsyncDisposable {
     this.#what = held;
   }
 
-  /** Whether it still holds what it was made for. */
-  get held(): boolean {
+  /** @internal */
+  protected get [isHeld](): boolean {
     return this.#source !== undefined;
   }
 
-  /** @internal Gives everything back, the first time. */
+  /** @internal */
   protected [end](): void {
     const source = this.#source;
     this.#source = undefined;
     source?.[giveBack](this.#what as never);
-  }
-
-  /** The name of its class. */
-  abstract get [Symbol.toStringTag](): string;
-
-  /** Returns, for example, `HeldLock(held)` or `HeldLock(unlocked)`. Never blocks, throws nothing. */
-  toString(): string {
-    return `${this[Symbol.toStringTag]}(${this.#source ? 'held' : 'unlocked'})`;
-  }
-
-  /** @internal */
-  [inspected](): string {
-    return shown(this);
-  }
-
-  /** Ends a `using` scope: gives back what it holds. */
-  [dispose](): void {
-    this[end]();
-  }
-
-  /** Ends an `await using` scope: gives back what it holds. */
-  async [asyncDispose](): Promise<void> {
-    this[end]();
   }
 }
 

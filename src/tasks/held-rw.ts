@@ -9,8 +9,9 @@
  * A guard that has been upgraded or downgraded holds nothing any more. The guard that the call returns holds what this
  * guard held.
  */
+import { end } from '../common/guard.js';
 import type { WaitOptions } from '../common/waits.js';
-import { end, giveBack, Held, type Source, source } from './guards.js';
+import { giveBack, Held, type Source, source } from './guards.js';
 import { checkOpen } from './task-object.js';
 
 /** @internal What a guard holds. */

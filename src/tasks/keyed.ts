@@ -14,10 +14,12 @@
  * A call for several keys takes them one after the other, in one order for all calls: numbers before strings, and
  * ascending. So who waits for a key holds only lesser keys, and such calls cannot wait in a circle.
  */
+
 import { checkInteger } from '../common/errors.js';
+import { end } from '../common/guard.js';
 import { checkKey, inOrder, type Key, type KeyedStats, type KeyStats, keyText, MOST_KEYS } from '../common/keys.js';
 import type { WaitOptions } from '../common/waits.js';
-import { end, giveBack, Held, type Source } from './guards.js';
+import { giveBack, Held, type Source } from './guards.js';
 import { Permits } from './permits.js';
 import { begin, checkOpen, close, count, isOver, state, TaskObject } from './task-object.js';
 

@@ -1,6 +1,8 @@
 /** WaitGroup counts tasks that are under way, in one thread. Promises wait until all tasks are done. */
+
 import { checkInteger, checkType } from '../common/errors.js';
-import { end, giveBack, Held, source } from './guards.js';
+import { end } from '../common/guard.js';
+import { giveBack, Held, source } from './guards.js';
 import { left, MOST, Opening, setCount, together } from './opening.js';
 import type { Waiting } from './stats.js';
 import { checkOpen, isOver, refuseOptions, state } from './task-object.js';
