@@ -48,7 +48,7 @@ import {
   TIMED_OUT,
 } from '../border/numbers.js';
 import type { Signal } from '../objects/options.js';
-import { isTimeout, timedOut, watch } from '../runtime/cancellation.js';
+import { cancelOn, isTimeout, timedOut } from '../runtime/cancellation.js';
 import { CancelledError, DisposedError, mayNotBlock, noRoom } from '../runtime/errors.js';
 import { Fifo } from '../runtime/fifo.js';
 import type { Membership, Shared } from '../runtime/membership.js';
@@ -390,11 +390,11 @@ export class Endpoint {
     const impatient = timeout !== Infinity || signal !== undefined;
     let given: { readonly reason: unknown } | undefined;
     return new Promise<T>((resolve, reject) => {
-      let unwatch: (() => void) | undefined;
+      let stop: (() => void) | undefined;
       let isOver = false;
       const end = (): void => {
         isOver = true;
-        unwatch?.();
+        stop?.();
       };
       const settle: Resolve = (value) => {
         if (value === undefined) {
@@ -438,8 +438,8 @@ export class Endpoint {
           reject(reason);
           end();
         };
-        unwatch = watch(timeout === Infinity ? timeout : Math.max(rest, 0), signal, give, () => this.#wanted());
-        if (isOver) unwatch();
+        stop = cancelOn(timeout === Infinity ? timeout : Math.max(rest, 0), signal, give, () => this.#wanted());
+        if (isOver) stop();
       }
       if (!isOver) stands?.();
     });

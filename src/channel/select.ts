@@ -15,7 +15,7 @@ import { caseMark } from '../look/case-mark.js';
 import { checkWaitOptions, type WaitOptions } from '../objects/options.js';
 import type { Reference } from '../objects/reference.js';
 import { isOver, reference } from '../objects/shared-object.js';
-import { timedOut, watch } from '../runtime/cancellation.js';
+import { cancelOn, timedOut } from '../runtime/cancellation.js';
 import {
   badType,
   CancelledError,
@@ -511,15 +511,15 @@ function joinAsync(cases: readonly Case[], options: SelectOptions, resolve: (out
     return;
   }
   if (timeout <= 0) throw timedOut('one of several cases', timeout);
-  let unwatch: (() => void) | undefined;
+  let stop: (() => void) | undefined;
   const selection = new Selection(() => {
-    unwatch?.();
+    stop?.();
     // Whoever has let the case happen goes on before the value is read.
     tell(selection.happened, selection);
   });
   selection.join(works);
   if (selection.isOver) return;
-  unwatch = watch(
+  stop = cancelOn(
     timeout,
     options.signal,
     (why) => selection.fail(why()),

@@ -101,7 +101,7 @@ export function publishEvents(channels: Channels, arena: Arena = Arena.default):
   if (publishers.get(memory)?.membership === membership) return;
   publishers.set(memory, { membership, publish: waitPublisher(channels, memory) });
   measureHere(measureWaits, (memory, thread, ended) => publishers.get(memory)?.publish(thread, ended));
-  watchArena(channels, arena, membership);
+  listenIn(channels, arena, membership);
 }
 
 function waitPublisher(channels: Channels, memory: WebAssembly.Memory): (thread: number, ended: Ended) => void {
@@ -133,7 +133,7 @@ function isHeard(channel: ReturnType<Channels['channel']>): boolean {
 }
 
 /** Looks once a second, as long as somebody listens and the thread is in the arena. */
-function watchArena(channels: Channels, arena: Arena, membership: Membership): void {
+function listenIn(channels: Channels, arena: Arena, membership: Membership): void {
   const { memory } = membership;
   const view = new View(memory);
   const [died, deadlock] = [channels.channel('taketurns:owner-died'), channels.channel('taketurns:deadlock')];

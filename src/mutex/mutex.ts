@@ -36,7 +36,7 @@ import {
   SharedObject,
 } from '../objects/shared-object.js';
 import { type MutexStats, mutexStats, threadText } from '../objects/stats.js';
-import { locate, notAdmitted, timedOut, watch } from '../runtime/cancellation.js';
+import { cancelOn, locate, notAdmitted, timedOut } from '../runtime/cancellation.js';
 import { CancelledError, mayNotBlock, noRoom } from '../runtime/errors.js';
 import { countdown } from '../runtime/parking.js';
 import { DONE, newPromise, resolveOfNew } from '../runtime/promises.js';
@@ -388,12 +388,12 @@ export class Mutex extends SharedObject<typeof KIND> implements MutexLimit {
     const since = this[reference].membership.doorbell.timestamp();
     const promise = newPromise<T>();
     const resolve: (value: T | PromiseLike<T>) => void = resolveOfNew();
-    let unwatch = nothing;
+    let stop = nothing;
     let leaving: Leaving | undefined;
     let uncounted = 1;
     /** The promise has the lock, or it is rejected. A second call has no effect (settlement.ts). */
     const has = (value?: Promise<never>): void => {
-      unwatch();
+      stop();
       if (value !== undefined) resolve(value.catch((error) => refuse(this, error, leaving?.reason)).catch(locate));
       else {
         resolve(passes ? give(true) : this.#given(give));
@@ -404,7 +404,7 @@ export class Mutex extends SharedObject<typeof KIND> implements MutexLimit {
     const due = head.whenDue(has, since);
     if (isImpatient) leaving = { run: promises.alone(due), head: has, reason: undefined };
     // The code of the signal runs before the request queues up.
-    if (leaving) unwatch = watch(timeout, signal, cancelling(promises, head, leaving), () => wanted(this));
+    if (leaving) stop = cancelOn(timeout, signal, cancelling(promises, head, leaving), () => wanted(this));
     this[back]();
     // Afterwards nobody could tell which of two heads has the lock.
     if (head.isOwed) head.flush();
@@ -417,7 +417,7 @@ export class Mutex extends SharedObject<typeof KIND> implements MutexLimit {
       head.asks = promises.asks;
       head.begin(since);
     } else if (answer < ADMITTED) {
-      unwatch();
+      stop();
       throw answer === ANSWER_CLOSED ? this[disposedError]() : full(this.#core, this.#at);
     }
     return promise;

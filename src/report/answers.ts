@@ -13,7 +13,7 @@ import { createServer, type Socket } from 'node:net';
 import { mainStack } from './main-stack.js';
 import { type ArenaReport, formatReport } from './report.js';
 import { END, listen } from './socket.js';
-import { placeText, type ThreadStack } from './stacks.js';
+import { stackText, type ThreadStack } from './stacks.js';
 
 /** The answer to a question with `json`. */
 export interface Answer {
@@ -34,7 +34,7 @@ const PATIENCE = 5000;
 function textOf({ pid, arenas, mainStack }: Answer): string {
   const parts = arenas.map((report, i) => {
     const which = arenas.length > 1 ? `Arena ${i + 1} of ${arenas.length}: ` : '';
-    return [which + formatReport(report), ...report.stacks.map(placeText)].join('\n');
+    return [which + formatReport(report), ...report.stacks.map(stackText)].join('\n');
   });
   if (parts.length === 0) parts.push(`No thread of the process ${pid} is attached to an arena.`);
   if (mainStack) parts.push(`The stack of the main thread (threadId 0):\n    ${mainStack.join('\n    ')}`);

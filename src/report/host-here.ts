@@ -2,9 +2,9 @@
 import { host as denoOrBun } from '../host/deno-bun.js';
 import type { Host } from '../host/host.js';
 import { host as node } from '../host/node.js';
-import { watching } from './host.js';
+import { looking } from './looking-host.js';
 import { surroundings } from './standard-error.js';
 
 const own: Host = 'Deno' in globalThis || 'Bun' in globalThis ? denoOrBun : node;
 
-export const host = { ...own, ...watching(own, surroundings) };
+export const host = { ...own, ...looking(own, surroundings) };

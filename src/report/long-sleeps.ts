@@ -51,15 +51,15 @@ import { isMeasured, type Setting, settingOf } from './settings.js';
 import { NONE, OTHERS, PERHAPS, type Verdict } from './verdicts.js';
 import type { likelyMistake, Own, ownCircle } from './youngest.js';
 
-/** The part of a membership that a watch needs. */
-export interface Watched extends Measured {
+/** The part of a membership that the looks need. */
+export interface OwnMembership extends Measured {
   readonly core: Core;
   /** Whether the thread must become the owner of a mutex again, so that it cannot leave the queue. */
   readonly locksAgain?: boolean;
 }
 
 /** What a thread needs to look for deadlocks. */
-export interface Watcher extends Listening {
+export interface LookTools extends Listening {
   /** Prints a warning, though the thread never returns to its event loop. */
   readonly say: (message: string) => void;
   readonly look: typeof ownCircle;
@@ -87,7 +87,7 @@ const UNTIL_WOKEN = -1n;
 /** So many calls of a stack are told: those of this library are among them. */
 const FRAMES = 30;
 /** Is set of the functions of a module that are replaced. */
-const WATCHED = Symbol.for('taketurns:watched');
+const LOOKS = Symbol.for('taketurns:watched');
 
 /**
  * Returns milliseconds in nanoseconds, as the record of a thread tells them (sleepOn in the core): the thread sleeps on
@@ -114,29 +114,29 @@ const leavesItself: Leave = () => REFUSED;
  * Makes the calling thread look for deadlocks when it sleeps long in these functions of a module.
  * @param now gives the milliseconds since a fixed moment.
  */
-export function watchSleeps(
+export function lookInSleeps(
   module: object,
   names: readonly string[],
-  membership: Watched,
-  watcher: Watcher,
+  membership: OwnMembership,
+  tools: LookTools,
   now: () => number,
 ): void {
-  const functions = module as { [WATCHED]?: true } & Sleeps;
+  const functions = module as { [LOOKS]?: true } & Sleeps;
   // Another copy of this package may have done it.
-  if (functions[WATCHED]) return;
-  functions[WATCHED] = true;
-  const replacements = new SleepWatch(functions, membership, watcher, now).replacements();
+  if (functions[LOOKS]) return;
+  functions[LOOKS] = true;
+  const replacements = new LongSleeps(functions, membership, tools, now).replacements();
   for (const name of names)
     if (name in replacements) Object.assign(functions, { [name]: replacements[name as keyof typeof replacements] });
 }
 
 /** The sleeps of the calling thread in the functions of one module. */
-class SleepWatch {
+class LongSleeps {
   /** As they were before they were replaced. */
   readonly #module: Readonly<Sleeps>;
   readonly #functions: object;
-  readonly #membership: Watched;
-  readonly #watcher: Watcher;
+  readonly #membership: OwnMembership;
+  readonly #tools: LookTools;
   readonly #now: () => number;
   readonly #words: Int32Array;
   /** The address of the record of this thread. */
@@ -147,11 +147,11 @@ class SleepWatch {
   /** How long a sleep without a time limit first lasts. */
   #first = UNTIL_WOKEN;
 
-  constructor(functions: Sleeps, membership: Watched, watcher: Watcher, now: () => number) {
+  constructor(functions: Sleeps, membership: OwnMembership, tools: LookTools, now: () => number) {
     this.#functions = functions;
     this.#module = { ...functions };
     this.#membership = membership;
-    this.#watcher = watcher;
+    this.#tools = tools;
     this.#now = now;
     this.#words = new Int32Array(membership.memory.buffer);
     this.#record = membership.core.doorbell() - T_DOORBELL;
@@ -195,7 +195,7 @@ class SleepWatch {
         this.#endless(limit, (limit) => drainReaders(o, phase, limit), leavesItself),
       // The caller looks itself whether the word has changed.
       sleepOn: (word: number, value: number, limit: bigint) => {
-        if (limit !== UNTIL_WOKEN || !this.#watcher.tellStack) {
+        if (limit !== UNTIL_WOKEN || !this.#tools.tellStack) {
           sleepOn(word, value, limit);
           return;
         }
@@ -218,7 +218,7 @@ class SleepWatch {
     if (word !== this.#seen) {
       this.#seen = word;
       this.#setting = settingOf(this.#words);
-      if (isMeasured(this.#words)) this.#watcher.measure?.(this.#functions, this.#membership, this.#watcher, this.#now);
+      if (isMeasured(this.#words)) this.#tools.measure?.(this.#functions, this.#membership, this.#tools, this.#now);
       const { deadlocks, after } = this.#setting;
       this.#first = deadlocks === 'ignore' ? UNTIL_WOKEN : nanoseconds(after, false);
     }
@@ -236,17 +236,17 @@ class SleepWatch {
    * Goes on after a sleep that has ended without an answer. Returns the answer of a later sleep, or of a cancellation.
    */
   #goOn<A>(begun: number, sleep: (limit: bigint) => A, leave: Leave, countEarly = () => {}): A {
-    const watcher = this.#watcher;
+    const tools = this.#tools;
     const pauses = { ...PAUSES };
     let told: string | undefined;
-    let isHinted = watcher.hasHinted === true;
+    let isHinted = tools.hasHinted === true;
     let hasTold = false;
     let left = this.#setting.after - (this.#now() - begun);
     while (true) {
       if (left > 0) countEarly();
       else {
         if (this.#begin() === UNTIL_WOKEN) return sleep(UNTIL_WOKEN);
-        if (watcher.tellStack && !hasTold) this.#asAsleep(this.#tellStack);
+        if (tools.tellStack && !hasTold) this.#asAsleep(this.#tellStack);
         hasTold = true;
         let verdict = this.#look();
         if (typeof verdict !== 'string') {
@@ -257,7 +257,7 @@ class SleepWatch {
             if (answer !== undefined) return answer as A;
           }
           const { circle, error } = verdict;
-          if (circle !== told && !watcher.tellStack) this.#asAsleep(() => watcher.say(error.message));
+          if (circle !== told && !tools.tellStack) this.#asAsleep(() => tools.say(error.message));
           told = circle;
           verdict = OTHERS;
         } else if (verdict === NONE && !isHinted) {
@@ -295,7 +295,7 @@ class SleepWatch {
     let verdict: Own | Verdict = NONE;
     const isAlive = this.#asAsleep(() => {
       try {
-        verdict = this.#watcher.look(memory, thread, epoch() | 0, this.#watcher.beside?.(memory) ?? []);
+        verdict = this.#tools.look(memory, thread, epoch() | 0, this.#tools.beside?.(memory) ?? []);
       } catch {
         // The thread sleeps on.
       }
@@ -308,7 +308,7 @@ class SleepWatch {
     try {
       Error.stackTraceLimit = FRAMES;
       const { stack = '' } = new Error();
-      this.#watcher.tellStack?.(this.#membership.core.id(), this.#membership.thread, epoch(), stack);
+      this.#tools.tellStack?.(this.#membership.core.id(), this.#membership.thread, epoch(), stack);
     } catch {
       // The thread sleeps on.
     } finally {
@@ -319,13 +319,13 @@ class SleepWatch {
 
   /** Says, once in a thread, that its wait is likely to be a mistake. */
   readonly #hint = (): void => {
-    const watcher = this.#watcher;
+    const tools = this.#tools;
     try {
       const { memory, thread } = this.#membership;
-      const mistake = watcher.likelyMistake(memory, thread, epoch() | 0, watcher.isMain);
+      const mistake = tools.likelyMistake(memory, thread, epoch() | 0, tools.isMain);
       if (mistake === undefined) return;
-      watcher.hasHinted = true;
-      watcher.say(mistake);
+      tools.hasHinted = true;
+      tools.say(mistake);
     } catch {
       // The thread sleeps on.
     }

@@ -4,7 +4,7 @@
  * Nobody measures on a fast path. The functions of the core that a thread calls only if it has to wait are replaced, for
  * the calling thread, by functions that also read the clock. They are replaced only when metrics have begun:
  *
- *     when the thread attaches to an arena that has metrics (host.ts)
+ *     when the thread attaches to an arena that has metrics (looking-host.ts)
  *     when the thread first sleeps after metrics have begun (long-sleeps.ts)
  *     when the thread itself begins them (src/metrics/metrics.ts)
  *

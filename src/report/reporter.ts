@@ -23,7 +23,7 @@ import { objectRef, objectText, type ThreadRef, threadRef, threadText } from './
 import { formatReport, reportOf } from './report.js';
 import type { Known, ReporterData, Stack } from './report-mode.js';
 import { settingOf } from './settings.js';
-import { linesOf, placeText, type ThreadStack } from './stacks.js';
+import { linesOf, stackText, type ThreadStack } from './stacks.js';
 
 const PERIOD = 1000;
 /** How many waiters of each object it lists by itself, and how many in an answer. */
@@ -34,7 +34,7 @@ const LATER = 2000;
 
 const { board, channel: name, after } = workerData as ReporterData;
 
-interface Watched {
+interface KnownArena {
   readonly memory: WebAssembly.Memory;
   /** By the number of the thread. */
   readonly stacks: Map<number, Stack>;
@@ -42,7 +42,7 @@ interface Watched {
 }
 
 /** By their ids. */
-const arenas = new Map<bigint, Watched>();
+const arenas = new Map<bigint, KnownArena>();
 /** What it has told of, and what still lasts. */
 let told: ReadonlySet<string> = new Set();
 
@@ -53,7 +53,7 @@ function hear(message: Known | Stack): void {
 }
 
 /** Returns the stacks of the threads that still wait as when they told it. `waits` are those that block a thread. */
-function stacksIn({ stacks, ages }: Watched, threads: readonly ThreadRef[], waits: readonly Waits[]): ThreadStack[] {
+function stacksIn({ stacks, ages }: KnownArena, threads: readonly ThreadRef[], waits: readonly Waits[]): ThreadStack[] {
   return threads.flatMap(({ thread, threadId, name }) => {
     const told = stacks.get(thread);
     // Each of the two times may be wrong by a millisecond.
@@ -73,13 +73,13 @@ function print(text: string): void {
 }
 
 /** Begins a round: the arenas, and a function that looks at all of them. */
-function begin(most: number): [readonly Watched[], () => readonly Look[]] {
+function begin(most: number): [readonly KnownArena[], () => readonly Look[]] {
   const all = [...arenas.values()];
   for (const { ages } of all) ages.begin();
   return [all, () => together(all.map(({ memory, ages }) => lookAt(memory, ages.of, most)))];
 }
 
-const settingIn = ({ memory }: Watched) => settingOf(new Int32Array(memory.buffer));
+const settingIn = ({ memory }: KnownArena) => settingOf(new Int32Array(memory.buffer));
 
 /** A wait in an arena. */
 interface Wait extends Waiter {
@@ -103,7 +103,7 @@ function newsOf(found: readonly Deadlock[], patienceOf: (index: number) => numbe
 }
 
 /** Returns how long a deadlock must last in an arena until it is told. */
-function patienceIn(arena: Watched): number {
+function patienceIn(arena: KnownArena): number {
   const { deadlocks, after } = settingIn(arena);
   return after + (deadlocks === 'throw' ? LATER : 0);
 }
@@ -118,18 +118,18 @@ function lookAtAll(): void {
   const [all, looker] = begin(MOST);
   const { looks, certain, arenas: where, suspected } = deadlocksIn(looker, after * 1000, undefined);
   const patienceOf = (i: number): number =>
-    Math.max(...[...(where[i] as ReadonlySet<Look>)].map(({ index }) => patienceIn(all[index] as Watched)));
+    Math.max(...[...(where[i] as ReadonlySet<Look>)].map(({ index }) => patienceIn(all[index] as KnownArena)));
   const waits = looks.map(waitsIn);
   const stacks = looks.map((look, i) => {
     const threads = [...look.threads.keys()].map((thread) => threadRef(look, thread));
     return stacksIn(
-      all[i] as Watched,
+      all[i] as KnownArena,
       threads,
       (waits[i] as Wait[]).filter(({ blocked }) => blocked),
     );
   });
   const news = new Map([...newsOf(certain, patienceOf), ...newsOf(suspected, () => after * 1000)]);
-  const places = stacks.flat().map(placeText);
+  const places = stacks.flat().map(stackText);
   for (const [key, text] of news) if (!told.has(key)) print([text, ...places].join('\n'));
   const still = new Set(news.keys());
   for (const [i, arena] of all.entries()) {
@@ -137,7 +137,7 @@ function lookAtAll(): void {
     const fresh = new Set(long.flatMap((wait) => (told.has(keyOf(wait)) ? [] : [waitText(wait)])));
     for (const wait of long) still.add(keyOf(wait));
     if (fresh.size === 0) continue;
-    const lines = (stacks[i] as ThreadStack[]).map(placeText);
+    const lines = (stacks[i] as ThreadStack[]).map(stackText);
     print(
       [[...fresh].join('; '), formatReport(reportOf(looker, settingIn(arena).after, MOST, i)), ...lines].join('\n'),
     );

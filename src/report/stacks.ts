@@ -23,7 +23,7 @@ export function linesOf(stack: string): string[] {
   return lines.slice(lines.findLastIndex((line) => OWN.test(line)) + 1);
 }
 
-/** Returns the place in words, for example `thread 2 (threadId 1) waits at transfer (file:///app.js:7:8)`. */
-export function placeText(one: ThreadStack): string {
+/** Returns in words where a thread blocks, for example `thread 2 (threadId 1) waits at transfer (file:///app.js:7:8)`. */
+export function stackText(one: ThreadStack): string {
   return `${threadText(one)} waits ${one.stack[0] ?? 'at an unknown place'}`;
 }

@@ -6,8 +6,8 @@
 import { writeSync } from 'node:fs';
 import * as threads from 'node:worker_threads';
 import { variable } from './environment.js';
-import type { Watching } from './host.js';
 import * as lazily from './lazily.js';
+import type { Looking } from './looking-host.js';
 import { tell } from './report-mode.js';
 
 const { threadName } = threads as { threadName?: string | null };
@@ -15,7 +15,7 @@ const { threadName } = threads as { threadName?: string | null };
 const NO_NAME = 'WorkerThread';
 const isQuiet = variable('NODE_NO_WARNINGS') === '1' || process.execArgv.includes('--no-warnings');
 
-export const surroundings: Watching = {
+export const surroundings: Looking = {
   look: lazily.ownCircle,
   likelyMistake: lazily.likelyMistake,
   nameText: lazily.nameText,

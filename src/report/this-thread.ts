@@ -7,8 +7,8 @@ import { common } from '../runtime/common.js';
 import { badType, checkChoice, checkInteger, checkOptions, checkType } from '../runtime/errors.js';
 import type { Membership } from '../runtime/membership.js';
 import { inside } from '../runtime/own-arenas.js';
-import { labelThread, type Watching, watching } from './host.js';
-import { watchSleeps } from './long-sleeps.js';
+import { lookInSleeps } from './long-sleeps.js';
+import { type Looking, labelThread, looking } from './looking-host.js';
 import type { measureWaits } from './measure.js';
 import { memberships } from './memberships.js';
 import { CHOICES, isMeasured, LONGEST, type OnDeadlock, set } from './settings.js';
@@ -91,7 +91,7 @@ const channels = () => common('channel', () => new WeakMap<Membership, Channel>(
  * @internal Makes the calling thread measure its waits, in all its arenas in which threads do (measure.ts).
  * @param onWait is told of each wait, also in arenas in which threads do not.
  */
-export function measureHere(measure: typeof measureWaits, onWait?: Watching['onWait']): void {
+export function measureHere(measure: typeof measureWaits, onWait?: Looking['onWait']): void {
   const own = surroundings();
   own.measure ??= measure;
   if (onWait) own.onWait = onWait;
@@ -108,8 +108,8 @@ export function measureHere(measure: typeof measureWaits, onWait?: Watching['onW
  * Makes the host one that looks for deadlocks, if it is not, and returns what the host has besides. The thread may have
  * attached to arenas before, also by another copy of this package whose host does not look.
  */
-function surroundings(): Watching {
-  const known = (host as { watching?: Watching }).watching;
+function surroundings(): Looking {
+  const known = (host as { looking?: Looking }).looking;
   const { name } = globalThis as { name?: unknown };
   const own = known ?? {
     say: (message) => host.warn(message),
@@ -119,14 +119,14 @@ function surroundings(): Watching {
     isMain: host.isMainThread,
     threadLabel: typeof name === 'string' && typeof document === 'undefined' ? name : '',
   };
-  if (!known) Object.assign(host, watching(host, own));
+  if (!known) Object.assign(host, looking(host, own));
   for (const membership of memberships(host.anchor).values()) {
-    watchSleeps(membership.core, ['park', 'compete'], membership, own, host.clock.now);
+    lookInSleeps(membership.core, ['park', 'compete'], membership, own, host.clock.now);
     if (own.threadLabel) labelThread(membership, own.threadLabel);
     const sync = instances().get(membership);
-    if (sync) watchSleeps(sync, ['sleepInPhase', 'drainReaders'], membership, own, host.clock.now);
+    if (sync) lookInSleeps(sync, ['sleepInPhase', 'drainReaders'], membership, own, host.clock.now);
     const channel = channels().get(membership);
-    if (channel) watchSleeps(channel, ['sleepOn'], membership, own, host.clock.now);
+    if (channel) lookInSleeps(channel, ['sleepOn'], membership, own, host.clock.now);
   }
   return own;
 }

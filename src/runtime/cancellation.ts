@@ -15,13 +15,13 @@ const settled = Promise.resolve();
 export type Cancel = (reason: () => unknown) => void;
 
 /**
- * Calls `cancel` when the time-out has passed or the signal is aborted. Returns a function that stops the watch. Throws
+ * Calls `cancel` when the time-out has passed or the signal is aborted. Returns a function that ends this. Throws
  * nothing: if the signal throws, the request is cancelled with this error. `cancel` gets a function that makes the
  * reason, and calls it when the request has left the queue, because the error of a time-out tells the state at that
  * moment. `cancel` is never called before this function has returned, even if the signal calls
  * its listener at once.
  */
-export function watch(timeout: number, signal: Signal | undefined, cancel: Cancel, wanted: Wanted): () => void {
+export function cancelOn(timeout: number, signal: Signal | undefined, cancel: Cancel, wanted: Wanted): () => void {
   const stop = timeout === Infinity ? nothing : after(timeout, () => cancel(() => timedOut(wanted(), timeout)));
   if (signal === undefined) return stop;
   const abort = (): void => {

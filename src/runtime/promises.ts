@@ -38,7 +38,7 @@
 import type { Core } from '../border/core.js';
 import { ADMITTED, MORE, REFUSED } from '../border/numbers.js';
 import type { Signal } from '../common/signals.js';
-import { locate, type Wanted, watch } from './cancellation.js';
+import { cancelOn, locate, type Wanted } from './cancellation.js';
 import type { Doorbell, Flushable } from './doorbell.js';
 import { CancelledError, DisposedError, described } from './errors.js';
 import { Fifo } from './fifo.js';
@@ -47,10 +47,10 @@ import { GRANTED, type Resolve, type Run, rejected, Settlement } from './settlem
 
 export type { Resolve, Run };
 
-/** A promise that may be cancelled, and a function that stops the watch over its time-out and its signal. */
-export interface Watched {
+/** A promise that may be cancelled, and a function that ends its time-out and leaves its signal. */
+export interface Cancellable {
   readonly run: Run;
-  readonly unwatch: () => void;
+  readonly stop: () => void;
 }
 
 /** What a call returns if there is nothing to wait for. */
@@ -164,14 +164,14 @@ export class Promises implements Flushable {
   }
 
   /** Does the same as `alone`, and watches over the time-out and the signal of the promise, whose code may run at once. */
-  watch(settle: Resolve, timeout: number, signal: Signal | undefined, wanted: Wanted): Watched {
+  cancelOn(settle: Resolve, timeout: number, signal: Signal | undefined, wanted: Wanted): Cancellable {
     const run = this.alone((value) => {
-      unwatch();
+      stop();
       // The second reaction runs only when the promise listens to it. V8 then finds who awaits the promise.
       settle(value?.catch(locate).catch(locate));
     });
-    const unwatch = watch(timeout, signal, (reason) => this.cancel(run, reason), wanted);
-    return { run, unwatch };
+    const stop = cancelOn(timeout, signal, (reason) => this.cancel(run, reason), wanted);
+    return { run, stop };
   }
 
   /**

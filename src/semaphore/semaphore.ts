@@ -42,7 +42,7 @@ import { CancelledError, noRoom } from '../runtime/errors.js';
 import { balanceOf } from '../runtime/membership.js';
 import { CHECK_OWNER_DEATHS } from '../runtime/numbers.js';
 import { countdown, forEver, type Parked, parkUntilDue } from '../runtime/parking.js';
-import { DONE, granting, newPromise, type Promises, resolveOfNew, type Watched } from '../runtime/promises.js';
+import { type Cancellable, DONE, granting, newPromise, type Promises, resolveOfNew } from '../runtime/promises.js';
 import { checkWaitAsync, isNative } from '../runtime/wait-async.js';
 import { acquireOf, releaseOf, type Waited } from './calls.js';
 import { available, checkPermits, KIND, notServed, refused, usualAfter, wanted } from './errors.js';
@@ -409,21 +409,21 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
   #arrive(permits: number, options?: WaitOptions): Promise<void> {
     const timeout = options === undefined ? Infinity : checkWaitOptions('Semaphore.acquireAsync', options);
     const promises = this.#promises;
-    let watched: Watched | undefined;
+    let cancellable: Cancellable | undefined;
     // If promises of this thread wait, the request waits too.
     let answer: number = timeout === 0 || promises.first === 0 ? this.#try(permits) : REFUSED;
     if (answer !== ADMITTED && timeout !== 0) {
       const promise = newPromise<void>();
       const settle = this.#robust ? granting(this.#shared, permits, resolveOfNew()) : resolveOfNew();
       // The code of the signal runs before the request queues up.
-      watched = options && promises.watch(settle, timeout, options.signal, this.#wanted(permits));
-      if (watched) this[back]();
-      answer = promises.arrive(this, this.#at, permits, this.#countedBy, settle, watched?.run);
+      cancellable = options && promises.cancelOn(settle, timeout, options.signal, this.#wanted(permits));
+      if (cancellable) this[back]();
+      answer = promises.arrive(this, this.#at, permits, this.#countedBy, settle, cancellable?.run);
       if (answer > 0) return promise;
     }
     if (answer === ADMITTED) this.#shared.grants += permits;
     try {
-      watched?.unwatch();
+      cancellable?.stop();
       // Promises of this thread that are due and not settled yet came before this request.
       if (promises.first !== 0) promises.settle();
     } catch {

@@ -29,7 +29,7 @@ import { checkWaitOptions, type Signal, type WaitOptions } from '../objects/opti
 import { checkKind, type Definition, find, type Handle, make, open, type Reference } from '../objects/reference.js';
 import { close, disposedError, forget, isOver, named, reference, SharedObject } from '../objects/shared-object.js';
 import { type ConditionStats, conditionStats } from '../objects/stats.js';
-import { isTimeout, timedOut, watch } from '../runtime/cancellation.js';
+import { cancelOn, isTimeout, timedOut } from '../runtime/cancellation.js';
 import { checkInteger, checkType, described, mayNotBlock, noRoom, SelfDeadlockError } from '../runtime/errors.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
 import type { Shared } from '../runtime/membership.js';
@@ -307,7 +307,7 @@ export class Condition extends SharedObject<typeof KIND> {
     const resolve = resolveOfNew();
     let isOver = false;
     const settle: Resolve = (value) => {
-      unwatch();
+      stop();
       resolve(value);
       // A second call has no effect (settlement.ts).
       if (isOver) return;
@@ -323,8 +323,8 @@ export class Condition extends SharedObject<typeof KIND> {
       if (alone) promises.cancel(alone, () => reason);
     };
     const wanted = (): string => 'a notification';
-    // `watch` runs code of the signal, which may unlock the mutex. So the ticket and the check of the owner come after.
-    const unwatch = watch(timeout, signal, give, wanted);
+    // `cancelOn` runs code of the signal, which may unlock the mutex. So the ticket and the check of the owner come after.
+    const stop = cancelOn(timeout, signal, give, wanted);
     try {
       this.#checkOwner('waitAsync');
       this.#sync.settleUp(this.#at);
@@ -333,7 +333,7 @@ export class Condition extends SharedObject<typeof KIND> {
       if (answer === ADMITTED) settle();
       else if (timeout === 0) give(() => timedOut(wanted(), timeout));
     } catch (error) {
-      unwatch();
+      stop();
       throw error;
     }
     return waited.then(

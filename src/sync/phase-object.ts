@@ -38,7 +38,7 @@ import type { WaitOptions } from '../objects/options.js';
 import type { Reference } from '../objects/reference.js';
 import { close, disposedError, forget, isOver, named, reference, SharedObject } from '../objects/shared-object.js';
 import { lookAtObject, threadIdOf } from '../objects/stats.js';
-import { isTimeout, timedOut, watch } from '../runtime/cancellation.js';
+import { cancelOn, isTimeout, timedOut } from '../runtime/cancellation.js';
 import { timestamp } from '../runtime/clock.js';
 import { mayNotBlock } from '../runtime/errors.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
@@ -321,8 +321,8 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
         stop();
         resolve(answer);
       };
-      // `watch` may run code of the user, which may end the phase or dispose of the object. So the rest comes after it.
-      const stop = watch(
+      // `cancelOn` may run code of the user, which may end the phase or dispose of the object. So the rest comes after it.
+      const stop = cancelOn(
         timeout,
         signal,
         (late) => {

@@ -23,7 +23,7 @@ export function limitsOf(what: string, options: WaitOptions, names?: readonly st
  * the signal is aborted; at once if it has been aborted. Returns a function that stops both. The code of the signal
  * belongs to the user, and may call the library.
  */
-export function watch(
+export function cancelOn(
   { timeout, signal, begun }: Limits,
   late: () => void,
   abort: (reason: unknown) => void,

@@ -16,7 +16,7 @@
  * finds the waiter in its place.
  */
 import { CancelledError, TimeoutError } from '../common/errors.js';
-import { type Limits, watch } from './limits.js';
+import { cancelOn, type Limits } from './limits.js';
 
 /** A promise that waits. */
 export interface Waiter {
@@ -26,8 +26,8 @@ export interface Waiter {
   readonly reject: (reason: unknown) => void;
   /** What `reduce` takes away when it and all in front of it have left. */
   debt: number;
-  /** Ends the watch over its time-out and its signal. */
-  unwatch: (() => void) | undefined;
+  /** Ends its time-out, and leaves its signal. */
+  stop: (() => void) | undefined;
   previous: Waiter | undefined;
   next: Waiter | undefined;
 }
@@ -75,7 +75,7 @@ export class Queue {
       resolve: resolveNew,
       reject: rejectNew,
       debt: 0,
-      unwatch: undefined,
+      stop: undefined,
       previous: last,
       next: undefined,
     };
@@ -85,11 +85,11 @@ export class Queue {
     this.count++;
     this.width += width;
     entered?.();
-    if (limits) this.#watch(waiter, limits);
+    if (limits) this.#cancelOn(waiter, limits);
     return promise;
   }
 
-  #watch(waiter: Waiter, limits: Limits): void {
+  #cancelOn(waiter: Waiter, limits: Limits): void {
     const leave = (end: () => void): void => {
       if (!this.#has(waiter)) return;
       this.timeouts++;
@@ -104,9 +104,9 @@ export class Queue {
         else
           waiter.reject(new TimeoutError(`timed out after ${limits.timeout} ms waiting for ${wanted(waiter.width)}`));
       });
-    const unwatch = watch(limits, late, (reason) => leave(() => waiter.reject(reason)));
-    if (this.#has(waiter)) waiter.unwatch = unwatch;
-    else unwatch();
+    const stop = cancelOn(limits, late, (reason) => leave(() => waiter.reject(reason)));
+    if (this.#has(waiter)) waiter.stop = stop;
+    else stop();
   }
 
   #has(waiter: Waiter): boolean {
@@ -127,7 +127,7 @@ export class Queue {
     waiter.previous = undefined;
     this.count--;
     this.width -= waiter.width;
-    waiter.unwatch?.();
+    waiter.stop?.();
     return waiter;
   }
 

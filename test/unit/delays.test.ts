@@ -9,7 +9,7 @@ vi.mock('../../src/runtime/clock.js', async (original) => ({
     return setTimeout(run, delay);
   },
 }));
-const { watch } = await import('../../src/runtime/cancellation.js');
+const { cancelOn } = await import('../../src/runtime/cancellation.js');
 
 it.each([
   [0.5, 1],
@@ -20,7 +20,7 @@ it.each([
 ])('a time-out of %s ms', async (timeout, delay) => {
   delays.length = 0;
   await new Promise<void>((over) =>
-    watch(
+    cancelOn(
       timeout,
       undefined,
       () => over(),

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Answer } from '../../src/report/answers.js';
 import { addressOf, checkFolder, home, listen, listening } from '../../src/report/socket.js';
-import { linesOf, placeText } from '../../src/report/stacks.js';
+import { linesOf, stackText } from '../../src/report/stacks.js';
 import { until } from '../support/until.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -314,7 +314,7 @@ describe('the lines of a stack', () => {
   ])('%s begin outside of this package', (_, stack, lines) => {
     expect(linesOf(stack)).toEqual(lines);
     const [place = 'at an unknown place'] = lines;
-    expect(placeText({ thread: 2, threadId: 1, name: undefined, stack: lines })).toBe(
+    expect(stackText({ thread: 2, threadId: 1, name: undefined, stack: lines })).toBe(
       `thread 2 (threadId 1) waits ${place}`,
     );
   });

@@ -43,7 +43,7 @@ import { checkWaitOptions, type Properties, type Signal, type WaitOptions } from
 import { type Definition, find, make, open } from '../../objects/reference.js';
 import { close, disposedError, forget, isOver, reference } from '../../objects/shared-object.js';
 import { threadText } from '../../objects/stats.js';
-import { isTimeout, locate, timedOut, watch } from '../../runtime/cancellation.js';
+import { cancelOn, isTimeout, locate, timedOut } from '../../runtime/cancellation.js';
 import { timestamp } from '../../runtime/clock.js';
 import {
   bad,
@@ -720,8 +720,8 @@ export class RwLock extends PhaseObject<typeof KIND> {
     const left = countdown(timeout);
     const { attachment, promises } = this.#shared;
     let alone: Run | undefined;
-    // `watch` may run code of the signal, so it comes before the request is queued.
-    const unwatch = watch(timeout, signal, (reason) => alone && promises.cancel(alone, reason), this.#wanted);
+    // `cancelOn` may run code of the signal, so it comes before the request is queued.
+    const stop = cancelOn(timeout, signal, (reason) => alone && promises.cancel(alone, reason), this.#wanted);
     try {
       const side = this.#readySide();
       const core = this.#core;
@@ -759,7 +759,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
     } catch (error) {
       return locate(error instanceof DisposedError && this[isOver] ? this[disposedError]() : error);
     } finally {
-      unwatch();
+      stop();
     }
     if (writes) {
       try {
@@ -827,7 +827,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
           return;
         }
       };
-      const stop = watch(
+      const stop = cancelOn(
         timeout,
         signal,
         (late) => {

@@ -5,13 +5,13 @@
  */
 import type { Host } from '../host/host.js';
 import { label } from '../look/labels.js';
-import { type Watched, type Watcher, watchSleeps } from './long-sleeps.js';
+import { type LookTools, lookInSleeps, type OwnMembership } from './long-sleeps.js';
 import { memoriesBeside } from './memberships.js';
 import { isMeasured } from './settings.js';
 import type { nameText } from './youngest.js';
 
 /** What a host that looks for deadlocks has besides. */
-export interface Watching extends Watcher {
+export interface Looking extends LookTools {
   readonly nameText: typeof nameText;
   /** Tells the reporter of an arena to which the thread attaches, in report mode (report-mode.ts). */
   readonly tellArena?: ((memory: WebAssembly.Memory, id: bigint) => void) | undefined;
@@ -20,28 +20,32 @@ export interface Watching extends Watcher {
 }
 
 /** Returns the properties that make a host one that looks for deadlocks. */
-export function watching(host: Host, watching: Watching): Pick<Host, 'onSleep' | 'nameText'> & { watching: Watching } {
+export function looking(host: Host, looking: Looking): Pick<Host, 'onSleep' | 'nameText'> & { looking: Looking } {
   const { onSleep, clock, anchor } = host;
-  watching.beside = (memory) => memoriesBeside(anchor, memory);
+  looking.beside = (memory) => memoriesBeside(anchor, memory);
   return {
-    watching,
-    nameText: watching.nameText,
+    looking,
+    nameText: looking.nameText,
     onSleep(module, sleeping, thread) {
       onSleep?.(module, sleeping, thread);
-      const membership = thread as unknown as Watched & { readonly id: bigint };
+      const membership = thread as unknown as OwnMembership & { readonly id: bigint };
       const { memory, id } = membership;
-      watchSleeps(module, sleeping, membership, watching, clock.now);
-      if (watching.onWait || isMeasured(new Int32Array(memory.buffer)))
-        watching.measure?.(module, membership, watching, clock.now);
-      if (watching.threadLabel) labelThread(thread, watching.threadLabel);
-      if (sleeping.includes('park')) watching.tellArena?.(memory, id);
+      lookInSleeps(module, sleeping, membership, looking, clock.now);
+      if (looking.onWait || isMeasured(new Int32Array(memory.buffer)))
+        looking.measure?.(module, membership, looking, clock.now);
+      if (looking.threadLabel) labelThread(thread, looking.threadLabel);
+      if (sleeping.includes('park')) looking.tellArena?.(memory, id);
     },
   };
 }
 
 /** Writes the name of the calling thread where reports find it. */
 export function labelThread(
-  { core, memory, thread }: Pick<Watched, 'memory' | 'thread'> & { core: { lifeIfAlive(thread: number): number } },
+  {
+    core,
+    memory,
+    thread,
+  }: Pick<OwnMembership, 'memory' | 'thread'> & { core: { lifeIfAlive(thread: number): number } },
   name: string,
 ): void {
   label(new Int32Array(memory.buffer), thread, core.lifeIfAlive(thread), name);
