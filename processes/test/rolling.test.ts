@@ -29,7 +29,7 @@ const READS_3: Change = [
   "local text = call('HGET', OBJECTS, name)",
   "local text = call('HGET', OBJECTS, name)\n  if text and sub(text, 1, 1) == '!' then text = sub(text, 2) end",
 ];
-const WRITES_3: Change = ["call('HSET', OBJECTS, name, text)", "call('HSET', OBJECTS, name, '!' .. text)"];
+const WRITES_3: Change = ["call('HSET', OBJECTS, name, text_of(o))", "call('HSET', OBJECTS, name, '!' .. text_of(o))"];
 
 const VERSIONS: Record<
   string,
