@@ -14,12 +14,16 @@
  * call. If the thread survives the exception, the first call stays the pending call, and other code of the thread runs.
  * The next call of the thread that queues a request, sleeps, or tries an object with a head first completes or cancels
  * the pending call (recover). A release that has to wake waiters completes only an interrupted release.
+ *
+ * Such a release may be cut short as well: then an exception has ended two calls of the thread, and recover completes
+ * both. Of the second one the thread knows only that it was there (isLate), since there may be a third. So recover looks
+ * at all waiters of the objects that the thread is attached to.
  */
 import { reserve, setSpare, spare } from '../arena/elements';
 import { me, setOwner, stayAwake } from '../arena/threads';
 import { GRANT } from '../arena/words';
 import { abandonHead, abandonRequest, finishUnlock, threadBegins, threadEnds } from './hooks';
-import { ring, wakeDue } from './waking';
+import { ring, wakeAllDue, wakeDue } from './waking';
 import { PARKING } from './words';
 
 export const NOTHING: i32 = 0;
@@ -35,11 +39,14 @@ let headOf: usize = 0;
 let headAttachment: i32 = 0;
 /** The grant before a release that found another call pending. */
 export let grantLate: i64 = 0;
+/** Whether such a release may not have woken its waiters. */
+let isLate: bool = false;
 
 /** Called when the thread has registered. */
 export function begin(thread: i32): void {
   setOwner(thread);
   pendingCall = NOTHING;
+  isLate = false;
   threadBegins();
 }
 
@@ -61,6 +68,11 @@ export function end(): void {
  * elements of the arena.
  */
 export function recover(): bool {
+  if (isLate) {
+    wakeAllDue(me);
+    ring(me);
+    isLate = false;
+  }
   if (pendingCall === RELEASING) {
     wakeDue(released, grantBefore, atomic.load<i64>(released, GRANT) - grantBefore);
     // The release may have made promises of this thread due, and wakeDue rings for no promise of the calling thread.
@@ -99,6 +111,7 @@ export function beginRelease(s: usize, before: i64): void {
 /** Records that a release has moved grant, which was `before`, while another call was pending. */
 export function beginLateRelease(before: i64): void {
   grantLate = before;
+  isLate = true;
 }
 
 /**

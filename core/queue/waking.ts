@@ -8,7 +8,8 @@
  */
 
 import { bucketMask } from '../arena/arena';
-import { elementAt, indexOf } from '../arena/elements';
+import { isAttached } from '../arena/attachments';
+import { elementAt, indexOf, usedElements } from '../arena/elements';
 import { objectOf, requester, widthOf } from '../arena/requests';
 import { me, threadRecord } from '../arena/threads';
 import {
@@ -72,6 +73,25 @@ export function wakeDue(s: usize, from: i64, width: i64): void {
       hops--;
     }
     end = next + min(min(to - next, atomic.load<i64>(s, TICKET) - next), all);
+  }
+}
+
+/**
+ * Wakes the waiters that are due of all objects to which the thread is attached. An element may have another request by
+ * now than the one whose object was read. This does no harm: only tickets below grant of an object count as due.
+ */
+export function wakeAllDue(thread: i32): void {
+  const used = usedElements();
+  for (let i: u32 = 0; i < used; i++) {
+    const e = elementAt(i);
+    const is = atomic.load<i64>(e, E_STATE) & STATE_MASK;
+    if (is !== WAITING && is !== TOMBSTONE) continue;
+    const request = atomic.load<i64>(e, E_REQUEST);
+    const s = objectOf(request);
+    if (!isAttached(thread, s, elementAt(0))) continue;
+    const start = atomic.load<i64>(e, E_START);
+    const granted = atomic.load<i64>(s, GRANT) - start;
+    if (granted > 0) wakeDue(s, start, min(granted, widthOf(request)));
   }
 }
 

@@ -33,15 +33,15 @@ const acquireIfRoom = (semaphore: number): Op => {
 };
 
 /** Calls `release`, but not `finishRelease`. Gives back a permit that the thread holds, or else makes a permit. */
-const cutRelease = (): Op => ({
-  text: 'release, cut short',
+const cutRelease = (semaphore = 0): Op => ({
+  text: `release of ${semaphore}, cut short`,
   next(scene, t) {
     if (scene.get(t, PHASE) === 1) return true;
     scene.set(t, PHASE, 1);
-    const held = scene.get(t, GOT) > 0;
-    scene.releasing(t, 0, 1, held);
-    if (held) scene.set(t, GOT, scene.get(t, GOT) - 1);
-    scene.call(t, 'release', scene.semaphores[0], 1);
+    const held = scene.get(t, GOT + semaphore) > 0;
+    scene.releasing(t, semaphore, 1, held);
+    if (held) scene.set(t, GOT + semaphore, scene.get(t, GOT + semaphore) - 1);
+    scene.call(t, 'release', scene.semaphores[semaphore], 1);
     return false;
   },
 });
@@ -177,7 +177,7 @@ const LOSES = { leaves: true } as const;
 const killedInTheNext = (robust: boolean): Model => ({
   name: `acquire cut short, and killed in the next${robust ? ', robust' : ''}`,
   programs: [[acquire(), release(), call('unregister', () => [])], [post(), post()], [supervise()]],
-  arena: { elements: 6, attached: 3 },
+  arena: { objects: 3, elements: 6, attached: 3 },
   deaths: 1,
   mortal: [0],
   mayWait: true,
@@ -245,6 +245,22 @@ export const models: readonly Model[] = [
     arena: { buckets: 1 },
     objects: semaphores(0),
   },
+  // The first call is the pending call when the releases after it are cut short.
+  ...[
+    { calls: 'two releases', cut: [cutRelease(0), cutRelease(1)] },
+    { calls: 'an acquire and two releases', cut: [cutAcquire(2), cutRelease(0), cutRelease(1)] },
+    { calls: 'three releases', cut: [cutRelease(2), cutRelease(0), cutRelease(1)] },
+  ].map(
+    ({ calls, cut }): Model => ({
+      name: `${calls} cut short`,
+      programs: [[...cut, recover()], [acquire(1, 0)], [acquire(1, 1)]],
+      arena: { objects: 3, elements: 6, attached: 3 },
+      ...LOSES,
+      objects: (scene) => {
+        for (let i = 0; i < 3; i++) scene.semaphore({ permits: 0, robust: true });
+      },
+    }),
+  ),
   {
     name: 'release cut short, then a promise',
     programs: [
