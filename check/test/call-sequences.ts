@@ -22,12 +22,12 @@ import {
   type Value,
 } from './engine/machine-support.js';
 
-const REAPED = 1;
-const REFUSED = 2;
-const QUEUED = 3;
-const TIMED_OUT = 2;
-const MORE = 4;
-const HEAD = 8;
+const REAPED = constant('REAPED');
+const REFUSED = constant('REFUSED');
+const QUEUED = constant('QUEUED');
+const TIMED_OUT = constant('TIMED_OUT');
+const MORE = constant('MORE');
+const HEAD = constant('HEAD');
 const INTERRUPTED = constant('INTERRUPTED');
 const CUT_SHORT = constant('CUT_SHORT');
 const MUTEX = 20;

@@ -3,8 +3,9 @@
  * of tasks, threads and processes, make it here.
  *
  * The interfaces have the docstrings of `limit`, one for all classes of a kind, and of `runExclusive` where the classes
- * of tasks and threads do the same. A class declares these methods without docstrings, and inherits one in two ways, since editors differ: those of TypeScript 5 and 6 show the docstrings of what
- * a class implements, and those of TypeScript 7 only the docstrings of what it extends.
+ * of tasks and threads do the same. A class declares these methods without docstrings, and inherits one in two ways,
+ * since editors differ: those of TypeScript 5 and 6 show the docstrings of what a class implements, and those of
+ * TypeScript 7 only the docstrings of what it extends.
  *
  *     export interface Mutex extends MutexLimit {}
  *     export class Mutex extends SharedObject implements MutexLimit { ...

@@ -1,6 +1,6 @@
 /**
- * What the console shows of an object that describes itself. All classes of `taketurns` and `taketurns-processes` ask
- * here: the build of `taketurns-processes` copies this file.
+ * What the console shows of an object that describes itself. All classes of tasks, threads and
+ * processes ask here.
  */
 
 /** @internal `console.log` of Node, Deno and Bun prints what this method of an object returns. */

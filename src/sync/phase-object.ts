@@ -196,10 +196,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
       });
   }
 
-  /**
-   * @internal Whether a waiter may poll before it sleeps. If the options fix the number of polls, the options decide
-   * instead.
-   */
+  /** @internal Whether a waiter may poll before it sleeps. */
   protected get [mayPoll](): boolean {
     return true;
   }
