@@ -320,6 +320,12 @@ export function scriptedCalls(
     call(one, ask('large', 103, large)),
     give(one, 'large', 101, large),
     give(one, 'large', 102, large),
+    // One message has two grants.
+    open(two),
+    call(one, [...make('two', 's', 2), ...ask('two', 111, 2)]),
+    call(two, [...ask('two', 112), ...ask('two', 113)]),
+    give(one, 'two', 111, 2),
+    call(two, ['X']),
     call(one, [...make('last', 's', 2), ...ask('last', 0xf0_0000_0001), 'S', '', rid(200), '0']),
     call(one, [...make('old', 'm', 1, 2), ...ask('old', 401), 'K', 'old', '-']),
     call(one, [...make('old', 'm', 1, 2), ...ask('old', 402)]),

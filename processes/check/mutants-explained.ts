@@ -151,7 +151,6 @@ export const EXPLAINED: readonly Explained[] = [
   },
   { text: "expel(name, o, 'x', 'g')", from: "'g'", reason: END },
   { text: "if kind == 'm' then", reason: 'what only a mutex has is written of no other' },
-  { text: "from == '' and most > 0", from: '0', to: '1', reason: 'it is 256 or 0' },
   { text: 'sub(records[MOST_FOUND], 1, 26)', from: '1', to: '0', reason: 'Lua counts from 1, and takes 0 for it' },
   { text: "local lines = { '' }", from: "''", reason: 'is replaced when the lines are known' },
 ];
