@@ -171,7 +171,9 @@ export class HeadPromise implements Flushable, Ahead {
       this.#core.cancelHead(this.#shared.address, this.#shared.attachment);
       this.#isAsking = false;
     }
-    this.owed.tell();
+    const { promise, value } = this.owed;
+    (promise as Resolve)(value);
+    this.owed.told(promise as Resolve);
     // The next waiter may be a promise of this same thread. No other thread rings for this promise.
     this.#shared.promises.settle();
     if (!this.waits) this.#doorbell.done(this);

@@ -447,7 +447,14 @@ export class Promises implements Flushable {
         this.#waiters.first++;
         this.#over++;
       }
-      owed.tell();
+      const { promise, value } = owed;
+      owed.isTelling = true;
+      try {
+        (promise as Resolve)(value);
+        owed.told(promise as Resolve);
+      } finally {
+        owed.isTelling = false;
+      }
     }
     if (this.first === 0) this.#end();
     else if (this.#over >= this.#nextFrom) this.#tellTime();

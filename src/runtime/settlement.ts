@@ -14,7 +14,7 @@
  *       │  Promises takes them out of the run, and a promise that has a run of its own becomes `promise`
  *     out        -    > 0      +        -      `count` promises are the first ones of the queue of functions
  *       │  Promises takes the first of them
- *     told       -   >= 0      +        +      `tell` calls its function: now, or when somebody goes on after a cut
+ *     told       -   >= 0      +        +      its function is called: now, or when somebody goes on after a cut
  *       │  the function has returned: back to `out`, or to `nothing` if `count` is 0
  *
  * For a promise that is the head of a mutex (head-promise.ts), `promise` is set as long as the promise waits. `run` and
@@ -55,7 +55,7 @@ export class Settlement {
   count = 0;
   outcome: Outcome | undefined;
   promise: Resolve | undefined;
-  /** What the function of `promise` gets, once it is made. A reason tells the state at that moment. */
+  /** What the function of `promise` gets, if that is a promise and it is made. */
   #value: Promise<never> | undefined;
   /**
    * Whether the function of a promise runs. It stays true if the `timeout` of node:vm has ended this function: that
@@ -63,21 +63,20 @@ export class Settlement {
    */
   isTelling = false;
 
-  /** Calls the function of `promise`. The outcome is decided. */
-  tell(): void {
-    const { promise, outcome } = this;
-    if (outcome !== GRANTED) this.#value ??= rejected(outcome as () => unknown);
-    this.isTelling = true;
-    try {
-      promise?.(this.#value);
-      // The function may have called a method that has gone on here before it.
-      if (this.promise === promise) {
-        this.promise = this.#value = undefined;
-        if (this.count === 0) this.outcome = undefined;
-      }
-    } finally {
-      this.isTelling = false;
-    }
+  /** What the function of `promise` gets. The outcome is decided. A reason tells the state at the first call. */
+  get value(): Promise<never> | undefined {
+    if (this.outcome !== GRANTED) this.#value ??= rejected(this.outcome as () => unknown);
+    return this.#value;
+  }
+
+  /**
+   * The function of this promise has returned. It may have called a method that has gone on here before it. Each class
+   * calls the functions itself, because V8 makes a call fast that always calls the same function.
+   */
+  told(promise: Resolve): void {
+    if (this.promise !== promise) return;
+    this.promise = this.#value = undefined;
+    if (this.count === 0) this.outcome = undefined;
   }
 
   /** Forgets `promise`, and returns its function. */
