@@ -76,12 +76,13 @@ export function nodeRedis(client: NodeRedisClient): Driver {
 
 /**
  * The options in which a connection of the driver differs from the client of the user. most: how many milliseconds it may
- * take to connect.
+ * take to connect. closed: is aborted when the connection is closed. A client that is destroyed while it makes its socket
+ * does not know the socket yet, and would keep it open; the signal destroys the socket itself.
  */
-function optionsFor(socket: SocketOptions | undefined, most = socket?.connectTimeout): object {
+function optionsFor(socket: SocketOptions | undefined, closed: AbortSignal, most = socket?.connectTimeout): object {
   return {
     // An idle connection for messages is no fault.
-    socket: { ...socket, reconnectStrategy: false, socketTimeout: undefined, connectTimeout: most },
+    socket: { ...socket, reconnectStrategy: false, socketTimeout: undefined, connectTimeout: most, signal: closed },
     disableOfflineQueue: true,
     commandsQueueMaxLength: undefined,
     commandOptions: {},
@@ -96,7 +97,7 @@ function ofServer(client: Single): Library {
   const socket = client.options?.socket;
   const place: Place = {
     name: '',
-    open: (events, most) => open(client.duplicate(optionsFor(socket, most)), events, false),
+    open: (events, most) => open((closed) => client.duplicate(optionsFor(socket, closed, most)), events, false),
   };
   return { cluster: false, locate: async () => () => place, ...settingsOf(socket) };
 }
@@ -115,7 +116,7 @@ function ofCluster(client: Cluster): Library {
       rootNodes: [...rootNodes, ...known],
       minimizeConnections: true,
       useReplicas: false,
-      defaults: { ...defaults, ...optionsFor(defaults?.socket), disableOfflineQueue: false },
+      defaults: { ...defaults, ...optionsFor(defaults?.socket, signal), disableOfflineQueue: false },
     });
     directory.on('error', () => undefined);
     const end = () => destroy(directory);
@@ -130,7 +131,8 @@ function ofCluster(client: Cluster): Library {
         const sample = await directory.nodeClient(node);
         places.set(slot, {
           name: node.address,
-          open: (events, most) => open(sample.duplicate(optionsFor(sample.options?.socket, most)), events, true),
+          open: (events, most) =>
+            open((closed) => sample.duplicate(optionsFor(sample.options?.socket, closed, most)), events, true),
         });
       }
       return (slot) => places.get(slot);
@@ -150,7 +152,9 @@ function destroy(client: { destroy(): void }): void {
   }
 }
 
-function open(client: Single, events: Events, sharded: boolean): Connection {
+function open(make: (closed: AbortSignal) => Single, events: Events, sharded: boolean): Connection {
+  const closing = new AbortController();
+  const client = make(closing.signal);
   const heard: Listener = (text, channel) => events.message(channel, text);
   // Calls of `ref` and `unref` before `connect` do not reach the socket.
   client.on('connect', events.connected);
@@ -164,6 +168,9 @@ function open(client: Single, events: Events, sharded: boolean): Connection {
     subscribe: (channel) => (sharded ? client.sSubscribe(channel, heard) : client.subscribe(channel, heard)),
     unsubscribe: (channel) => (sharded ? client.sUnsubscribe(channel) : client.unsubscribe(channel)),
     keepAlive: (alive) => (alive ? client.ref() : client.unref()),
-    close: () => destroy(client),
+    close() {
+      destroy(client);
+      closing.abort();
+    },
   };
 }
