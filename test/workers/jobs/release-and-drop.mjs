@@ -8,7 +8,8 @@ import { Semaphore } from 'taketurns';
 export default function releaseAndDrop({ handle, shared, rounds }) {
   Atomics.store(shared, 0, 1);
   for (let i = 1; i <= rounds; i++) {
-    Atomics.wait(shared, 0, i);
+    // The notify for the last semaphore may come after this thread has seen it, and then wakes the thread for nothing.
+    while (Atomics.load(shared, 0) === i) Atomics.wait(shared, 0, i);
     Semaphore.from({ ...handle, address: shared[1], generation: shared[2] }).release();
   }
 }
