@@ -13,8 +13,8 @@ const built = (folder: string) => [
 const LONG = [
   'bench/test/channels.test.ts',
   'check/test/{deadlocks,machine-core,published,simulate}.test.ts',
-  'processes/test/{bad-days-program,chaos,cluster,dead,drivers-disturbed,gives-up,half-open}.test.ts',
-  'processes/test/{local-chaos,stands-still,takeover,trouble}.test.ts',
+  'processes/test/{bad-days-program,chaos,cluster,dead,drivers-disturbed,far,gives-up,guardian,half-open}.test.ts',
+  'processes/test/{local-chaos,rolling,stands-still,takeover,trouble}.test.ts',
   'simulate/test/faults.test.ts',
   'test/stress/**',
   'test/unit/snippets.test.ts',
