@@ -11,10 +11,10 @@ const built = (folder: string) => [
  * on two processors. `.ci/run` and `npm run test:whole` run all files.
  */
 const LONG = [
-  'bench/test/channels.test.ts',
+  'bench/test/{channels,locks,record,sync}.test.ts',
   'check/test/{deadlocks,machine-core,published,simulate}.test.ts',
   'processes/test/{bad-days-program,chaos,cluster,dead,drivers-disturbed,far,gives-up,guardian,half-open}.test.ts',
-  'processes/test/{local-chaos,rolling,stands-still,takeover,trouble}.test.ts',
+  'processes/test/{local,local-chaos,local-files,rolling,stands-still,takeover,trouble}.test.ts',
   'simulate/test/faults.test.ts',
   'test/stress/**',
   'test/unit/snippets.test.ts',
