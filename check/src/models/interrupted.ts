@@ -245,6 +245,30 @@ export const models: readonly Model[] = [
     arena: { buckets: 1 },
     objects: semaphores(0),
   },
+  {
+    // The lost ticket is the pending call when the release is cut short. The promise is due, and no other thread rings.
+    name: 'an acquire and a release cut short, of its own promise',
+    programs: [
+      [
+        arrive(),
+        cutAcquire(1),
+        cutRelease(0),
+        recover(),
+        {
+          text: 'rung for',
+          next: (scene, t) => {
+            if (scene.machine.words[scene.doorbell(t) >> 2] === 0)
+              throw new Violation('a promise is due, and its thread is not rung for');
+            return true;
+          },
+        },
+        eventLoop(),
+      ],
+    ],
+    arena: { elements: 6 },
+    ...LOSES,
+    objects: semaphores(0, 0),
+  },
   // The first call is the pending call when the releases after it are cut short.
   ...[
     { calls: 'two releases', cut: [cutRelease(0), cutRelease(1)] },
