@@ -1,7 +1,7 @@
 /** What all drivers have in common, tested with a client library that the test fakes. */
 import { describe, expect, test, vi } from 'vitest';
 import { Connections, slotOf } from '../src/drivers/connections.ts';
-import type { Events } from '../src/drivers/link.ts';
+import { type Events, impatient } from '../src/drivers/link.ts';
 import { driverOf } from '../src/drivers/recognise.ts';
 import { LIST, Watched } from './drivers-suite.ts';
 
@@ -130,6 +130,13 @@ describe('what drivers have in common', () => {
     expect(await call).toBe('carried');
     expect(opened.length).toBe(3);
     await driver.close();
+  });
+
+  test('each silence has an error of its own, which a user may change', async () => {
+    const silence = () => new Promise<Error>((late) => impatient(new Promise<never>(() => {}), late, 1));
+    const first = await silence();
+    first.message = 'changed';
+    expect((await silence()).message).toBe('the server does not answer');
   });
 
   test('a server that takes no writes any more is left', async () => {

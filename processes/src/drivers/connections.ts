@@ -23,7 +23,7 @@ import { clock } from '../runtime/clock.js';
 import { eventsHandled } from '../runtime/ticks.js';
 import { AnswerTimes } from './answer-times.js';
 import type { Driver, Script, StopListening } from './driver.js';
-import { asError, type Connection, ELSEWHERE, type Events, impatient, Link, SILENT } from './link.js';
+import { asError, type Connection, ELSEWHERE, type Events, impatient, Link, SilentError } from './link.js';
 
 /** A server, or a node of a cluster. */
 export interface Place {
@@ -225,7 +225,7 @@ export class Connections implements Driver {
     if (silent.size === 0) return;
     const probe = this.#open(node, 'probe');
     this.#takeOver(node, probe, silent, key, error).catch((failure) => {
-      if (failure === SILENT) this.#silences++;
+      if (failure instanceof SilentError) this.#silences++;
     });
   }
 
@@ -233,7 +233,7 @@ export class Connections implements Driver {
   async #takeOver(node: Node, probe: Link, silent: Set<Link>, key: string, error: Error): Promise<void> {
     await probe.opened;
     const sentAt = clock.now();
-    await impatient(probe.send('ping', [], key), () => probe.drop(SILENT), this.#step());
+    await impatient(probe.send('ping', [], key), (error) => probe.drop(error), this.#step());
     this.#answers.answered(sentAt);
     // An answer that came while the process was busy is read first.
     await eventsHandled();
@@ -361,7 +361,7 @@ export class Connections implements Driver {
       } catch (error) {
         if (this.#closed) return;
         this.#attempt++;
-        if (error === SILENT) this.#silences++;
+        if (error instanceof SilentError) this.#silences++;
         this.#error = asError(error);
         this.#refuseNewcomers();
         this.#events?.down(this.#error);
@@ -451,7 +451,7 @@ export class Connections implements Driver {
     const asking = new AbortController();
     this.#asking = asking;
     const aborted = new Promise<never>((_, reject) => {
-      asking.signal.onabort = () => reject(SILENT);
+      asking.signal.onabort = () => reject(new SilentError());
     });
     const most = STEPS_TO_LOCATE * this.#step() * this.#library.addresses;
     return impatient(Promise.race([this.#library.locate(slots, asking.signal), aborted]), () => asking.abort(), most);

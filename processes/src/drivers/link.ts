@@ -41,7 +41,12 @@ export interface Events {
 /** The errors of a server that no longer takes writes for the slot. */
 export const ELSEWHERE = /^(MOVED|READONLY) | -READONLY /;
 
-export const SILENT = new Error('the server does not answer');
+/** No answer came in time. Whoever meets the silence makes the error, so its stack tells where that was. */
+export class SilentError extends Error {
+  constructor() {
+    super('the server does not answer');
+  }
+}
 
 export function asError(value: unknown): Error {
   return value instanceof Error ? value : new Error(`${value}`);
@@ -54,7 +59,7 @@ export function asError(value: unknown): Error {
 export function impatient<T>(promise: Promise<T>, late: (error: Error) => void, most: number): Promise<T> {
   let isSettled = false;
   const look = (): void => {
-    if (!isSettled) late(SILENT);
+    if (!isSettled) late(new SilentError());
   };
   const timer = clock.after(most, () => void eventsHandled().then(look), false);
   return promise.finally(() => {

@@ -9,7 +9,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { AnswerTimes } from '../drivers/answer-times.js';
 import type { Driver, Script } from '../drivers/driver.js';
-import { SILENT } from '../drivers/link.js';
+import { SilentError } from '../drivers/link.js';
 import { eventsHandled } from '../runtime/ticks.js';
 import * as wire from '../script/wire.js';
 import { driverFor } from '../space/load.js';
@@ -40,7 +40,7 @@ async function start(): Promise<void> {
     // An answer that came while the process stood still is read first.
     if (owed.size > 0) await eventsHandled();
     for (const order of orders.values()) {
-      if (isLate(order)) driver.probe(order.channel, SILENT);
+      if (isLate(order)) driver.probe(order.channel, new SilentError());
       else beat(driver, script, order).catch(() => {});
     }
   }, lease / 10);

@@ -15,7 +15,7 @@
  * the server makes this process watch, a pause may be longer: it lasts until the process has watched for long enough.
  */
 
-import { asError, SILENT } from '../drivers/link.js';
+import { asError, SilentError } from '../drivers/link.js';
 import { SpaceError } from '../errors.js';
 import type { Timer } from '../runtime/clock.js';
 import { eventsHandled } from '../runtime/ticks.js';
@@ -64,8 +64,9 @@ export async function tryToEnter(session: Entering): Promise<void> {
       const look = (): void => {
         if (timer !== latest) return;
         isDoubted = true;
-        around.note(SILENT);
-        driver.probe(session.channel, SILENT);
+        const silent = new SilentError();
+        around.note(silent);
+        driver.probe(session.channel, silent);
         wait();
       };
       timer = latest;

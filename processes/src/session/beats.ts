@@ -18,7 +18,7 @@
  * nothing is owed.
  */
 
-import { SILENT } from '../drivers/link.js';
+import { SilentError } from '../drivers/link.js';
 import type { Timer } from '../runtime/clock.js';
 import { eventsHandled } from '../runtime/ticks.js';
 import * as wire from '../script/wire.js';
@@ -102,9 +102,10 @@ export class Beats {
     const sentAt = clock.now();
     this.later();
     if (this.#owed.size > 0 && sentAt - this.#owedSince > answers.patience) {
-      note(SILENT);
+      const silent = new SilentError();
+      note(silent);
       this.#isDoubted = true;
-      driver.probe(session.channel, SILENT);
+      driver.probe(session.channel, silent);
       if (this.#owed.has('commands')) return;
     }
     const { era } = session;

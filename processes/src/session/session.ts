@@ -26,7 +26,7 @@
  */
 
 import type { StopListening } from '../drivers/driver.js';
-import { SILENT } from '../drivers/link.js';
+import { SilentError } from '../drivers/link.js';
 import { SpaceError } from '../errors.js';
 import { later, soon } from '../runtime/ticks.js';
 import * as wire from '../script/wire.js';
@@ -477,7 +477,7 @@ export class Session implements Sender, Runner, Beating, Entering {
     // From now on, an answer or a message may tell of a grant that the server has taken back since.
     if (this.#phase === 'open') this.lost();
     // The connection may look connected and carry nothing.
-    if (!words) this.around.driver.probe(this.channel, SILENT);
+    if (!words) this.around.driver.probe(this.channel, new SilentError());
   }
 
   /**

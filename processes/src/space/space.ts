@@ -12,7 +12,7 @@ import { inspected, shown } from '../../../src/common/shown.js';
 import { asyncDispose } from '../../../src/common/symbols.js';
 import { AnswerTimes } from '../drivers/answer-times.js';
 import type { Driver, Script } from '../drivers/driver.js';
-import { SILENT } from '../drivers/link.js';
+import { SilentError } from '../drivers/link.js';
 import { checkBoolean, checkName, checkOptions, DisposedError, SpaceError } from '../errors.js';
 import { startHeartbeat } from '../heartbeat/start-heartbeat.js';
 import type { WaitOptions } from '../objects/acquire.js';
@@ -234,7 +234,7 @@ export class Space implements AsyncDisposable {
   #unanswered(since: number): SpaceError {
     const trouble = this.#trouble;
     const { connectTimeout } = this.#options;
-    if (!this.#driver.knowsDeaths && (!trouble || trouble === SILENT)) {
+    if (!this.#driver.knowsDeaths && (!trouble || trouble instanceof SilentError)) {
       const advice = this.#around.answers.advice(since, connectTimeout);
       if (advice) return new SpaceError('UNREACHABLE', `no answer within ${connectTimeout} ms: ${advice}`, trouble);
     }
