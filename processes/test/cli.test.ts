@@ -431,6 +431,12 @@ test.each([
   [['run', '--name', 'x', '--permits', '1.5', '--', 'true'], 'run: --permits must be an integer from 1 to 2147483647'],
   [['run', '--name', 'x', '--try', '--timeout', '1', '--', 'true'], 'run: --try does not wait, so it has no --timeout'],
   [['run', '--name', 'x', '--url', 'localhost', '--', 'true'], 'run: --url must begin with redis:// or rediss://, got'],
+  [['run', '--name', 'x', '--lease', '5', '--', 'true'], 'run: --lease is for a server, so it needs --url'],
+  [['run', '--name', 'x', '--partitions', '5', '--', 'true'], 'run: --partitions is for a server, so it needs --url'],
+  [
+    ['show', '--url', 'redis://x', '--partitions', '0'],
+    'show: --partitions must be an integer from 1 to 1024, got "0"',
+  ],
   [['show', '--url', 'redis://x', '--directory', '/tmp'], 'show: --directory is for this machine, and --url for a'],
   [['revoke', 'x'], 'revoke: NAME and TOKEN are needed: revoke NAME TOKEN'],
   [['revoke', 'x', 'y'], 'revoke: TOKEN must be a number, got "y"'],
@@ -519,6 +525,37 @@ onServers(
       expect(BigInt(stdout)).toBeGreaterThan(held.token);
       const away = await cli('objects', '--url', 'redis://127.0.0.1:1');
       expect(away).toMatchObject({ status: 69, stderr: expect.stringContaining('ECONNREFUSED') });
+    });
+
+    test('they join a space with the partitions and the lease that it has', async () => {
+      const space = await setting.join({ space: 'shop', partitions: 16, lease: 5000 });
+      const held = await (await space.mutex('job')).holdAsync();
+      const shop = ['--url', setting.server.url, '--space', 'shop'];
+      const tries = (...options: string[]) => cli('run', '--name', 'job', ...shop, ...options, '--try', '--', 'true');
+      expect(await tries()).toMatchObject({ status: BUSY, stderr: '' });
+      expect((await cli('show', ...shop)).stdout).toContain('job  mutex  held\n');
+      await held.unlock();
+      expect(await tries()).toMatchObject({ status: 0, stderr: '' });
+      // What the command line asks for counts, and the advice works.
+      const others = await tries('--partitions', '4');
+      const advice = 'run: the space "shop" has 16 partitions: give --partitions 16, or leave --partitions out\n';
+      expect(others).toMatchObject({ status: 64, stderr: expect.stringContaining(advice) });
+      const longer = await tries('--partitions', '16', '--lease', '6');
+      const also = 'run: the space "shop" has a lease of 5 seconds: give --lease 5, or leave --lease out\n';
+      expect(longer).toMatchObject({ status: 64, stderr: expect.stringContaining(also) });
+      expect(await tries('--partitions', '16', '--lease', '5')).toMatchObject({ status: 0, stderr: '' });
+    });
+
+    test('a command may make the space, with its partitions and its lease', async () => {
+      const fresh = ['--url', setting.server.url, '--space', 'fresh', '--partitions', '8', '--lease', '2.5'];
+      const command = start('run', '--name', 'job', ...fresh, '--', 'sh', '-c', 'echo runs; exec sleep 60');
+      await once(command.child.stdout as Readable, 'data');
+      const other = await cli('run', '--name', 'x', ...fresh.slice(0, 4), '--lease', '3', '--', 'true');
+      expect(other.stderr).toContain('has a lease of 2.5 seconds');
+      command.child.kill('SIGTERM');
+      await command.ended;
+      const space = await setting.join({ space: 'fresh', partitions: 8, lease: 2500 });
+      expect((await (await space.mutex('job')).inspect())?.waiting).toBe(0);
     });
   },
   'first',

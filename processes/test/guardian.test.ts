@@ -2,7 +2,11 @@
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import type { HeldLock } from '../src/objects/hold.js';
+import { Lease } from '../src/session/lease.js';
+import { fnv1a } from '../src/space/hash.js';
+import { tellRenewals } from '../src/space/space.js';
 import { cli, jobs, type Running } from './commands.js';
 import { onServers, until } from './setting.js';
 
@@ -117,6 +121,24 @@ onServers(
         expect(pids.map(lives)).toEqual([false, false]);
       });
     }
+
+    test('it hears of the lease of its turn, and of that of no other partition', async () => {
+      const space = await setting.join({ partitions: 2, lease: 500 });
+      const names = ['a', 'b', 'c', 'd'];
+      const held = await Promise.all(names.map(async (name) => (await space.mutex(name)).holdAsync()));
+      expect(new Set(names.map((name) => fnv1a(name) % 2)).size).toBe(2);
+      let told = -1;
+      const renew = vi.spyOn(Lease.prototype, 'renew');
+      onTestFinished(() => renew.mockRestore());
+      space[tellRenewals](held[0] as HeldLock, () => told++);
+      const times = (): number[] => {
+        const leases = renew.mock.contexts;
+        return [...new Set(leases)].map((lease) => leases.filter((each) => each === lease).length);
+      };
+      await until(() => times().length === 2 && Math.min(...times()) > 3);
+      expect(times()).toContain(told);
+      expect(held[0]?.held).toBe(true);
+    });
 
     test('a guardian ends with its program, and a program goes on without it and says so', async () => {
       const { run, where } = leased();

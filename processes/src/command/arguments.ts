@@ -22,7 +22,8 @@ const SPACE = {
   space: { value: 'NAME', text: 'the name of the space; "default" by default' },
   directory: { value: 'PATH', text: 'the folder of the spaces, instead of the usual one' },
   url: { value: 'URL', text: 'a server of Redis or Valkey, such as redis://localhost, instead of this machine' },
-  lease: { value: 'SECONDS', text: 'with --url: the lease of the space, if it is not 10 seconds' },
+  lease: { value: 'SECONDS', text: 'with --url: the lease; by default that of the space, and 10 for a new one' },
+  partitions: { value: 'N', text: 'with --url: the partitions; by default those of the space, and 1 for a new one' },
 } as const;
 
 const JSON_LINES = { json: { text: 'of show and objects: a line of JSON for each object' } } as const;

@@ -5,9 +5,10 @@ import { pathToFileURL } from 'node:url';
 import type { Mutex } from '../objects/mutex.js';
 import type { RwLock } from '../objects/rw-lock.js';
 import type { Semaphore } from '../objects/semaphore.js';
-import { DEFAULT_LEASE } from '../space/options.js';
+import { type Settings, SettingsError } from '../session/server-error.js';
+import { DEFAULT_LEASE, type SpaceOptions } from '../space/options.js';
 import { type ObjectEntry, Space } from '../space/space.js';
-import { type Given, numberOf, UsageError } from './arguments.js';
+import { type Given, type Name, numberOf, UsageError } from './arguments.js';
 
 /** A client of the user's library for `--url`, and what ends it. */
 interface Client {
@@ -47,27 +48,27 @@ async function maker(): Promise<Make> {
   throw new UsageError('--url needs a client library: npm install ioredis (or iovalkey, or redis)');
 }
 
-/** The lease of the space in milliseconds; undefined without a server, where a turn has none. */
-export function leaseOf(given: Given): number | undefined {
-  const { command, values } = given;
-  const seconds = numberOf(
-    given,
-    'lease',
-    'a number of seconds from 0.5 to 3600',
-    (value) => value >= 0.5 && value <= 3600,
-  );
-  if (values.url !== undefined) return seconds === undefined ? DEFAULT_LEASE : Math.round(seconds * 1000);
-  if (seconds === undefined) return undefined;
-  throw new UsageError(`${command}: --lease is for a server, so it needs --url`);
+/** A space that the command line names. */
+export interface Joined {
+  readonly space: Space;
+  /** The lease of the space in milliseconds; undefined without a server, where a turn has none. */
+  readonly lease: number | undefined;
 }
 
 /** Joins the space. label: names this process. */
-export async function joinSpace(given: Given, label?: string): Promise<Space> {
+export async function joinSpace(given: Given, label?: string): Promise<Joined> {
   const { command, values } = given;
   const { space, directory, url } = values;
-  const lease = leaseOf(given);
+  const asked = settingsOf(given);
   const options = { ...(space === undefined ? {} : { space }), ...(label === undefined ? {} : { label }) };
-  if (url === undefined) return Space.local(directory === undefined ? options : { ...options, directory });
+  if (url === undefined) {
+    for (const name of Object.keys(asked))
+      throw new UsageError(`${command}: --${name} is for a server, so it needs --url`);
+    return {
+      space: await Space.local(directory === undefined ? options : { ...options, directory }),
+      lease: undefined,
+    };
+  }
   if (directory !== undefined)
     throw new UsageError(`${command}: --directory is for this machine, and --url for a server`);
   const scheme = /^(redis|valkey)(s?):\/\//.exec(url);
@@ -75,8 +76,53 @@ export async function joinSpace(given: Given, label?: string): Promise<Space> {
     throw new UsageError(`${command}: --url must begin with redis:// or rediss://, got ${JSON.stringify(url)}`);
   const client = (await maker())(url.replace(/^valkey/, 'redis'));
   client.on('error', () => {});
-  const joined = await Space.connect(client, { ...options, lease: lease as number });
-  return joined.on('trouble', ({ message }) => console.error(`taketurns-processes: ${message}`));
+  const joined = await connect(command, client, options, asked);
+  joined.space.on('trouble', ({ message }) => console.error(`taketurns-processes: ${message}`));
+  return joined;
+}
+
+/** The settings of the space that the command line names. */
+function settingsOf(given: Given): Partial<Settings> {
+  const isLease = (value: number): boolean => value >= 0.5 && value <= 3600;
+  const isCount = (value: number): boolean => Number.isInteger(value) && value >= 1 && value <= 1024;
+  const lease = numberOf(given, 'lease', 'a number of seconds from 0.5 to 3600', isLease);
+  const partitions = numberOf(given, 'partitions', 'an integer from 1 to 1024', isCount);
+  return {
+    ...(lease === undefined ? {} : { lease: Math.round(lease * 1000) }),
+    ...(partitions === undefined ? {} : { partitions }),
+  };
+}
+
+/**
+ * Joins the space of a server. Whatever the command line does not say of its settings is as the server tells: a process
+ * that asks for other settings is refused, and then asks again for those of the space.
+ */
+async function connect(
+  command: Name,
+  client: Client,
+  options: SpaceOptions,
+  asked: Partial<Settings>,
+): Promise<Joined> {
+  let settings: Settings = { partitions: 1, lease: DEFAULT_LEASE, ...asked };
+  for (;;) {
+    try {
+      return { space: await Space.connect(client, { ...options, ...settings }), lease: settings.lease };
+    } catch (error) {
+      if (!(error instanceof SettingsError)) throw error;
+      const theirs = error.settings;
+      // The lease counts only while other processes have joined, so the server compares it last.
+      const name = theirs.partitions === settings.partitions ? 'lease' : 'partitions';
+      if (asked[name] !== undefined) throw new UsageError(`${command}: ${otherThanAsked(options, name, theirs)}`);
+      settings = { ...settings, [name]: theirs[name] };
+    }
+  }
+}
+
+/** What to say if the command line asks for another setting than the space has. */
+function otherThanAsked({ space = 'default' }: SpaceOptions, name: keyof Settings, theirs: Settings): string {
+  const value = name === 'lease' ? theirs.lease / 1000 : theirs.partitions;
+  const has = name === 'lease' ? `a lease of ${value} seconds` : `${value} partitions`;
+  return `the space ${JSON.stringify(space)} has ${has}: give --${name} ${value}, or leave --${name} out`;
 }
 
 /** Opens an object with the settings that it has. */

@@ -19,7 +19,7 @@ import type { Semaphore } from '../objects/semaphore.js';
 import { proofOfLife, type Space, tellRenewals } from '../space/space.js';
 import { type Given, numberOf, UsageError } from './arguments.js';
 import { Guard } from './guard.js';
-import { find, joinSpace, leaseOf, openAs } from './join.js';
+import { find, joinSpace, openAs } from './join.js';
 import { relay } from './relay.js';
 
 export const BUSY = 75;
@@ -62,11 +62,11 @@ export async function run(given: Given): Promise<number> {
   if (switches.has('try') && seconds !== undefined)
     throw new UsageError('run: --try does not wait, so it has no --timeout');
 
-  const space = await joinSpace(given, values.label ?? labelOf(program));
+  const { space, lease } = await joinSpace(given, values.label ?? labelOf(program));
   try {
     const handle = await open(space, name, permits);
     const held = await take(handle, switches.has('try'), seconds);
-    return held ? await runHeld(space, held, program, others, leaseOf(given)) : BUSY;
+    return held ? await runHeld(space, held, program, others, lease) : BUSY;
   } finally {
     await space.close();
   }
@@ -125,7 +125,7 @@ function runHeld(
     const endRelay = relay((name) => child.kill(name));
     const child = spawn(program, others, { env, stdio });
     if (child.pid !== undefined) guard.watch(child.pid);
-    space[tellRenewals]((left) => guard.renewed(left));
+    space[tellRenewals](held, (left) => guard.renewed(left));
     let ending: Promise<void> | undefined;
     const lost = (): void => {
       console.error(`taketurns-processes: the command is ended: ${(signal.reason as Error).message}`);

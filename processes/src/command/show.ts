@@ -77,7 +77,7 @@ async function look(space: Space, names: readonly string[], asJson: boolean): Pr
 export async function show(given: Given): Promise<number> {
   const { words, switches, behind = [] } = given;
   const names = [...words, ...behind];
-  const space = await joinSpace(given, `show (pid ${process.pid})`);
+  const { space } = await joinSpace(given, `show (pid ${process.pid})`);
   try {
     const asJson = switches.has('json');
     const isLive = process.stdout.isTTY && !switches.has('once') && !asJson;
@@ -95,7 +95,7 @@ export async function show(given: Given): Promise<number> {
 export async function objects(given: Given): Promise<number> {
   const [word] = [...given.words, ...(given.behind ?? [])];
   if (word !== undefined) throw new UsageError(`objects: takes no names, got ${JSON.stringify(word)}`);
-  const space = await joinSpace(given);
+  const { space } = await joinSpace(given);
   try {
     for await (const entry of space.objects()) {
       const { name, kind, robust, ephemeral } = entry;
@@ -115,7 +115,7 @@ export async function revoke(given: Given): Promise<number> {
     throw new UsageError('revoke: NAME and TOKEN are needed: revoke NAME TOKEN');
   }
   if (!/^\d+$/.test(token)) throw new UsageError(`revoke: TOKEN must be a number, got ${JSON.stringify(token)}`);
-  const space = await joinSpace(given);
+  const { space } = await joinSpace(given);
   try {
     const entry = await find(space, name);
     const handle = entry && (await lookAt(space, entry));

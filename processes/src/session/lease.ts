@@ -30,6 +30,8 @@ export class Lease {
   /** When the lease is lost; `Infinity` while there is no lease, and if the driver knows deaths. */
   deadline = Infinity;
   isRunning = false;
+  /** Is called when the lease was renewed, with how many milliseconds are left of it. */
+  renewed: (left: number) => void = () => {};
   #timer: Timer;
 
   /** over: is called when the lease is over, and ends it. */
@@ -45,7 +47,7 @@ export class Lease {
     this.isRunning = true;
     if (this.#around.driver.knowsDeaths) return;
     this.deadline = sentAt + LOST_AFTER * this.#around.lease;
-    this.#around.renewed(this.deadline - this.#around.clock.now());
+    this.renewed(this.deadline - this.#around.clock.now());
     this.#wait();
   }
 

@@ -31,6 +31,23 @@ export function refusal(error: unknown): SpaceError | undefined {
   return code ? new SpaceError(code[1] as string, text, error) : undefined;
 }
 
+/** The settings that all processes of a space have in common. */
+export interface Settings {
+  readonly partitions: number;
+  /** In milliseconds. */
+  readonly lease: number;
+}
+
+/** This process asks for other settings than those of the space. It may join if it asks for `settings`. */
+export class SettingsError extends SpaceError {
+  readonly settings: Settings;
+
+  constructor(why: string, settings: Settings) {
+    super('SETTINGS', why);
+    this.settings = settings;
+  }
+}
+
 /**
  * The error of a process whose settings are not those of the space. theirs: the format of the data, the number of
  * partitions and the lease of the space.
@@ -43,6 +60,21 @@ export function settingsDiffer(
   const [theirFormat, theirPartitions, theirLease] = theirs.map(Number);
   const name = `the space ${JSON.stringify(space)}`;
   const others = `end all other processes of the space by close() first, or give this process another space`;
+  if (theirFormat !== 1 && Number(theirFormat) <= read) {
+    const settings = { partitions: Number(theirPartitions), lease: Number(theirLease) };
+    if (theirPartitions !== partitions) {
+      const why =
+        `${name} has ${theirPartitions} partitions, and this process asks for ${partitions}: give Space.connect ` +
+        `{ partitions: ${theirPartitions} }, or another space`;
+      return new SettingsError(why, settings);
+    }
+    if (theirLease !== lease) {
+      const why =
+        `${name} has a lease of ${theirLease} ms, and this process asks for ${lease} ms: give Space.connect ` +
+        `{ lease: ${theirLease} }; to change the lease, ${others}`;
+      return new SettingsError(why, settings);
+    }
+  }
   const why =
     theirFormat === 1
       ? `processes of taketurns-valkey 0.2.0 use ${name}, and this version does not run beside them: end all of them by ` +
@@ -51,13 +83,7 @@ export function settingsDiffer(
       : Number(theirFormat) > read
         ? `the data of ${name} have format ${theirFormat}, and this version of taketurns-processes reads formats up to ` +
           `${read}: give this process a version that reads format ${theirFormat} (the changelog names it)`
-        : theirPartitions !== partitions
-          ? `${name} has ${theirPartitions} partitions, and this process asks for ${partitions}: ask for ` +
-            `${theirPartitions}, or give this process another space`
-          : theirLease !== lease
-            ? `${name} has a lease of ${theirLease} ms, and this process asks for ${lease} ms: ask for ${theirLease} ms; ` +
-              `to change the lease, ${others}`
-            : `this version of taketurns-processes writes format ${written}, and a process of ${name} cannot read it: ` +
-              `first give all processes a version that reads format ${written} (the changelog names it); else ${others}`;
+        : `this version of taketurns-processes writes format ${written}, and a process of ${name} cannot read it: ` +
+          `first give all processes a version that reads format ${written} (the changelog names it); else ${others}`;
   return new SpaceError('SETTINGS', why);
 }

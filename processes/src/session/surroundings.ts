@@ -35,8 +35,6 @@ export interface Surroundings extends Omit<Checked, 'heartbeat'> {
   running: number;
   /** Is called when the last of these functions has ended, or has got no permits. */
   drained: () => void;
-  /** Is called when a lease was renewed, with how many milliseconds are left of it. */
-  renewed: (left: number) => void;
   /** Is called when a session begins or ceases to be needed. */
   keepAlive(): void;
 }

@@ -16,6 +16,7 @@ import { SilentError } from '../drivers/link.js';
 import { checkBoolean, checkName, checkOptions, DisposedError, SpaceError } from '../errors.js';
 import { startHeartbeat } from '../heartbeat/start-heartbeat.js';
 import type { WaitOptions } from '../objects/acquire.js';
+import type { Held } from '../objects/hold.js';
 import { type HeldAll, type HeldOf, type Holdable, holdAll } from '../objects/hold-all.js';
 import { Leader } from '../objects/leader.js';
 import { Mutex } from '../objects/mutex.js';
@@ -64,7 +65,7 @@ const IDLE = 10;
 /** @internal The method of a space that returns the socket which shows that this process lives. */
 export const proofOfLife: unique symbol = Symbol('proof of life');
 
-/** @internal The method of a space that tells how long its leases last: now, and whenever one is renewed. */
+/** @internal The method of a space that tells how long the lease of a guard lasts: now, and whenever it is renewed. */
 export const tellRenewals: unique symbol = Symbol('tell renewals');
 
 const closed = (): DisposedError => new DisposedError('the space has been closed');
@@ -119,7 +120,6 @@ export class Space implements AsyncDisposable {
       unanswered: (since) => this.#unanswered(since),
       running: 0,
       drained: () => {},
-      renewed: () => {},
       lastWords: () => (this.#trouble ? `: ${this.#trouble.message}` : ''),
       emit: (event, ...args) => this.#listeners.emit(event, ...args),
       stamp: () => (this.#listeners.has('metric') ? options.clock.now() : 0),
@@ -512,13 +512,15 @@ export class Space implements AsyncDisposable {
 
   /**
    * @internal
-   * Calls `told` with how many milliseconds are left of the lease of this process: now, and whenever it is renewed. Of
-   * several partitions, it tells of the one that is renewed.
+   * Calls `told` with how many milliseconds are left of the lease of the partition in which the guard holds: now, and
+   * whenever this lease is renewed.
    */
-  [tellRenewals](told: (left: number) => void): void {
-    const { clock } = this.#options;
-    for (const { lease } of this.#sessions.values()) if (lease.isRunning) told(lease.deadline - clock.now());
-    this.#around.renewed = told;
+  [tellRenewals]({ keeper }: Held, told: (left: number) => void): void {
+    for (const { lease, requests } of this.#sessions.values()) {
+      if (requests.grants !== keeper) continue;
+      lease.renewed = told;
+      if (lease.isRunning) told(lease.deadline - this.#options.clock.now());
+    }
   }
 
   /** @internal */
