@@ -19,6 +19,8 @@ export function doubtIn(state: State, args: readonly string[]): Doubtful | undef
   const sid = args[0] as string;
   let isResized = false;
   let asked: Map<string, number> | undefined;
+  // The requests of this call that may have to wait.
+  let waits: Set<string> | undefined;
   for (const at of operations(args)) {
     const [letter = '', first = '', second = '', third = '', fourth = ''] = args.slice(at, at + 5);
     switch (letter) {
@@ -28,8 +30,11 @@ export function doubtIn(state: State, args: readonly string[]): Doubtful | undef
         const permits = Number.parseInt(fourth, 16);
         if (!object || (second !== '-' && second !== object.born) || permits > object.max) break;
         const wanted = permits + (asked?.get(first) ?? 0);
-        if (letter === 'T' && (isResized || object.waiting > 0 || wanted > object.free) && !state.request(sid, third))
-          return { at, doubt: 'parties' };
+        if ((isResized || object.waiting > 0 || wanted > object.free) && !state.request(sid, third)) {
+          if (letter === 'T') return { at, doubt: 'parties' };
+          waits ??= new Set();
+          waits.add(third);
+        }
         asked ??= new Map();
         asked.set(first, wanted);
         break;
@@ -39,7 +44,7 @@ export function doubtIn(state: State, args: readonly string[]): Doubtful | undef
         break;
       case 'C':
         // The time-out has passed, or the caller has given up.
-        if (state.request(sid, first) === 'waits') return { at, doubt: 'parties' };
+        if (waits?.has(first) || state.request(sid, first) === 'waits') return { at, doubt: 'parties' };
         break;
       case 'V':
       case 'F':

@@ -9,7 +9,7 @@
  */
 
 const ANY = /^/;
-const SID = /^[a-z][0-9a-f]{15}$/;
+const SID = /^[a-y][0-9a-f]{15}$/;
 const RID = /^[0-9a-f]{10}$/;
 const TICKET = /^[0-9a-f]{14}$/;
 const TICKET_OR_NONE = /^(-|[0-9a-f]{14})$/;

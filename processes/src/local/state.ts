@@ -33,6 +33,9 @@ const LOOKS = ['V', 'I', 'J', 'P'];
 /** Behind all texts that begin with a hexadecimal number. */
 const END = 'g';
 
+/** Behind all texts that begin with a session: a small letter, but no z (grammar.ts). */
+const SESSION_END = 'z';
+
 /** 2020-01-01, from which the tickets count 1,024 a millisecond. */
 const EPOCH = 1_577_836_800_000;
 export const ticketAt = (now: number): number => (now - EPOCH) * 1024;
@@ -144,7 +147,7 @@ export class State {
   #fate(record: string): 'waits' | 'holds' {
     // A record is sid(16) rid(10) ticket(14) n(8) name.
     const entry = `${record.slice(48)}\0${record.slice(26, 40)}`;
-    return this.#store.QUEUE.first(entry, entry + END) === undefined ? 'holds' : 'waits';
+    return this.#store.QUEUE.first(entry, entry + SESSION_END) === undefined ? 'holds' : 'waits';
   }
 
   // Texts -------------------------------------------------------------------------------------------------------------
