@@ -1,9 +1,10 @@
 import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Driver } from '../src/drivers/driver.js';
 import { driverOf } from '../src/drivers/recognise.js';
+import { TimeoutError } from '../src/errors.js';
 import { refusal } from '../src/session/server-error.js';
 import { Space } from '../src/space/space.js';
 import { onServers, until } from './setting.js';
@@ -37,6 +38,34 @@ onServers(
       await (await semaphore.holdAsync()).release();
       await space.close();
       expect(cuts).toBe(2);
+    });
+
+    test('what is free is got after a time-out that passes while there is no connection', async () => {
+      const sockets = new Set<Socket>();
+      const listener = createServer((client) => {
+        const server = connect(setting.server.port, '127.0.0.1');
+        for (const socket of [client, server]) {
+          sockets.add(socket);
+          socket.on('error', () => {}).on('close', () => [client, server].map((each) => each.destroy()));
+        }
+        client.pipe(server).pipe(client);
+      }).listen(0, '127.0.0.1');
+      await once(listener, 'listening');
+      const client = new Redis((listener.address() as { port: number }).port, '127.0.0.1', { lazyConnect: true });
+      onTestFinished(() => void listener.close());
+      const space = await Space.connect(client, { space: 'cut' });
+      const mutex = await space.mutex('free');
+      const other = await space.semaphore('held', 1);
+      const held = await other.holdAsync();
+      // Is sent, and its time-out passes later.
+      const waiting = expect(other.holdAsync({ timeout: 1 })).rejects.toThrow(TimeoutError);
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => space.on('trouble', resolve));
+      await (await mutex.holdAsync({ timeout: 1 })).unlock();
+      await waiting;
+      await expect(other.holdAsync({ timeout: 1 })).rejects.toThrow(TimeoutError);
+      await held.release();
+      await space.close();
     });
   },
   'first',

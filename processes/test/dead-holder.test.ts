@@ -168,3 +168,16 @@ test('a holder that is stopped holds, whoever asks, and whoever has the broker',
   await kill(broker);
   for (let at = 0; at < 3; at++) expect(await asked()).toEqual(EVERYTHING);
 });
+
+test('a time-out that is shorter than the way to the next broker', async () => {
+  for (let at = 0; at < 3; at++) {
+    const directory = folder();
+    const space = await Space.local({ space: 'test', directory });
+    onTestFinished(() => space.close());
+    const mutex = await space.mutex('mutex');
+    // Since another process takes part, a thread of this process takes the broker's place soon.
+    await start(directory, 'serve');
+    const end = performance.now() + 600;
+    while (performance.now() < end) await (await mutex.holdAsync({ timeout: 1 })).unlock();
+  }
+});

@@ -12,7 +12,8 @@
  *     waiting     the server has answered that the request stands in its queue
  *     held        the process has the permits; `guard` is the guard that holds them
  *     passed      the mutex was passed on to the request within this process, without the server
- *     leaving     the time-out has passed: `C` is sent, and its answer tells whether the request holds after all
+ *     leaving     the time-out has passed: `C` is sent, or will be when the session is open, and its answer tells
+ *                 whether the request holds after all
  *     returning   all permits go back: `D` is sent
  *     over        nobody here wants the request
  *

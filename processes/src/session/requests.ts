@@ -78,11 +78,16 @@ export class Requests {
       return false;
     }
     request.object.waiting.delete(request);
-    const told = decides && this.#sender.isOpen && !request.unsent;
+    if (decides) {
+      request.state = 'leaving';
+      // `C` follows `A`, even if `A` is still in the batch. Without an open session, the server is asked when there is
+      // one: see `#askLate`.
+      if (this.#sender.isOpen) this.#sendCancel(request);
+      return true;
+    }
     if (this.#sender.isOpen && !request.withdraw()) this.#sendCancel(request);
-    if (told) request.state = 'leaving';
-    else this.table.end(request);
-    return told;
+    this.table.end(request);
+    return false;
   }
 
   #sendAsk(request: Request): void {
@@ -95,6 +100,16 @@ export class Requests {
       (error) => this.table.fail(request, error),
       request,
     );
+  }
+
+  /**
+   * The time-out has passed while no session was open, and the server does not know the request. Asks for the permits
+   * and takes the request back at once, so that the caller gets what is free.
+   */
+  #askLate(request: Request): void {
+    this.#sendAsk(request);
+    request.state = 'leaving';
+    this.#sendCancel(request);
   }
 
   /** Takes the answer to `A` or `T`. */
@@ -198,6 +213,8 @@ export class Requests {
         if (!this.grants.settle(request, fate, seq, isAnother)) this.#undo(request, fate);
       } else if (state === 'leaving' && fate.is === wire.QUEUED) {
         this.#sendCancel(request);
+      } else if (state === 'leaving' && fate.is === wire.UNKNOWN && !request.hasWaited) {
+        this.#askLate(request);
       } else {
         // A request to which the mutex was passed on comes off the queue when the turn ends, or was dropped.
         this.#cancelled(request, fate);
@@ -224,11 +241,13 @@ export class Requests {
     );
   }
 
-  /** Sends the requests that somebody has made while the session was being entered: those that are not in the list. */
+  /** Asks for the requests that are not in the list: somebody has made them while the session was being entered. */
   askForOthers(listed: readonly Request[]): void {
     const known = new Set(listed);
     for (const request of this.table.all()) {
-      if (request.isPending && !known.has(request)) this.#sendAsk(request);
+      if (known.has(request)) continue;
+      if (request.isPending) this.#sendAsk(request);
+      else if (request.state === 'leaving') this.#askLate(request);
     }
   }
 
