@@ -1,5 +1,7 @@
 /** What the build promises: numbers agree, bundles and layouts keep their sizes, and nothing is needed at run time. */
+
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { runInNewContext } from 'node:vm';
 import { Arena, Semaphore } from 'taketurns';
@@ -8,6 +10,7 @@ import { mapOfObjects, readWords } from '../../scripts/words.mjs';
 import { decode } from '../../src/runtime/decode.js';
 import { at, layout } from '../support/memory.js';
 
+const require = createRequire(import.meta.url);
 const root = new URL('../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
 
@@ -162,6 +165,15 @@ describe('the package', () => {
     });
     expect(targets.length).toBeGreaterThan(30);
     for (const file of targets) expect(existsSync(new URL(file, root)), file).toBe(true);
+  });
+
+  it('gives a thread that starts no work that it can do without', () => {
+    const core = Object.values(Object.getOwnPropertyDescriptors(require('../../dist/node/core.cjs')));
+    expect(core.length).toBeGreaterThan(100);
+    expect(core.filter(({ get }) => get)).toEqual([]);
+    // An engine builds the set of characters of a property of Unicode when it reads the literal.
+    for (const file of ['core', 'sync', 'channel', 'keyed', 'tasks'])
+      expect(read(`dist/node/${file}.cjs`)).not.toMatch(/^[^'"`]*\/\S*\\[pP]\{/m);
   });
 
   it('keeps private fields private', () => {
