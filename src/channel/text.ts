@@ -9,7 +9,7 @@ let decoder: TextDecoder | undefined;
  * Half of a surrogate pair, for which UTF-8 has no code. An encoder writes three bytes for U+FFFD in its place. Here the
  * half has the three bytes that it would have as a character of its own (WTF-8), so that no text changes on its way.
  */
-const HALF = /\p{Surrogate}/u;
+const HALF = /[\ud800-\udfff]/u;
 
 /** Gives each half of a surrogate pair its own bytes, in a text that an encoder has written from this byte on. */
 function writeHalves(text: string, bytes: Uint8Array, from: number): void {

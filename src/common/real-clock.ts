@@ -30,12 +30,17 @@ type WaitAsync = (words: Int32Array, index: number, value: number, timeout: numb
  * the old timers of Jest `_isMockFunction`, and node:test the mark `isMock` on the class, and on timers the name of a
  * private method. `bound setTimeout` is no fake: a program may bind the true one, as happy-dom does.
  */
-export const isFake = (given: unknown): boolean =>
-  (typeof given === 'function' || (typeof given === 'object' && given !== null)) &&
-  ('clock' in given ||
+export function isFake(given: unknown): boolean {
+  if (typeof given !== 'function' && (typeof given !== 'object' || given === null)) return false;
+  const name = `${(given as { name?: unknown }).name}`;
+  return (
+    'clock' in given ||
     '_isMockFunction' in given ||
     'isMock' in given ||
-    /^(bound #|Mock)/.test(`${(given as { name?: unknown }).name}`));
+    name.startsWith('bound #') ||
+    name.startsWith('Mock')
+  );
+}
 
 let warned = false;
 

@@ -59,7 +59,7 @@
  * The keeper is registered in no arena and takes no record. It reaps by a core instance that is not registered
  * (core/death/reaping.ts). Its code is keeper-thread.js, which scripts/build-keeper.mjs turns into a text.
  */
-import * as timers from 'node:timers';
+import { setTimeout as startTimer } from 'node:timers';
 import {
   BroadcastChannel,
   getEnvironmentData,
@@ -79,7 +79,7 @@ import { isWatched, keeperOf } from './watched.js';
 export { isWatched, unwatch } from './watched.js';
 
 // Taken at load, because a test may replace timers.
-const { setTimeout } = timers;
+const setTimeout = startTimer;
 
 /**
  * The key of the environment data that hold the name of the keeper that this thread has started or inherited. The

@@ -2,7 +2,7 @@
 import type { Cluster } from 'node:cluster';
 import { availableParallelism } from 'node:os';
 import { performance } from 'node:perf_hooks';
-import * as timers from 'node:timers';
+import { setInterval as repeat, setTimeout as start, clearTimeout as stop } from 'node:timers';
 import { getEnvironmentData, isMainThread, setEnvironmentData, threadId, type Worker } from 'node:worker_threads';
 import { STILL_AWAKE, T_DOORBELL, T_HOST, THREAD_SIZE } from '../border/numbers.js';
 import { isFake, realNow, realTimers } from '../common/real-clock.js';
@@ -14,8 +14,8 @@ import { isWatched } from './watched.js';
 
 // These functions are taken at load: a test that replaces timers must not keep promises from settling. A test may have
 // replaced them before, also in the modules of Node.
-const { setTimeout, clearTimeout } = realTimers(timers.setTimeout, timers.clearTimeout);
-const setInterval = isFake(timers.setInterval) ? setTimeout : timers.setInterval;
+const { setTimeout, clearTimeout } = realTimers(start, stop);
+const setInterval = isFake(repeat) ? setTimeout : repeat;
 const nextTick = isFake(process.nextTick) ? (run: () => void) => setTimeout(run, 0) : process.nextTick;
 
 /** The key of the exit handlers of all copies and versions of this package. */
@@ -168,7 +168,7 @@ const parts = anchored(getEnvironmentData, 'parts', () => {
 
 export const host: Host = {
   clock: {
-    now: realNow(performance, timers.setTimeout),
+    now: realNow(performance, start),
     setTimeout,
     clearTimeout: clearTimeout as (timer: unknown) => void,
   },

@@ -28,7 +28,7 @@ export function label(words: Int32Array, thread: number, life: number, name: str
   if (at === 0) return;
   // UTF-8 has no code for half of a surrogate pair.
   const encode = (characters: readonly string[]): string =>
-    unescape(encodeURIComponent(characters.join('').replace(/\p{Surrogate}/gu, '?')));
+    unescape(encodeURIComponent(characters.join('').replace(/[\ud800-\udfff]/gu, '?')));
   const characters = [...name].slice(0, ROOM);
   while (encode(characters).length > ROOM) characters.pop();
   const bytes = new Uint8Array(words.buffer, at + 4, ROOM).fill(0);

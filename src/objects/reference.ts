@@ -257,7 +257,7 @@ function opened<K extends Kind, A extends Arguments>(
   const what = `${kind}.open: name`;
   checkType(what, name, 'string', 'a string', typeof name === 'number' ? 'the name comes first' : '');
   // UTF-8 has no code for half of a surrogate pair. An encoder writes the same character for every half.
-  if (/\p{Surrogate}/u.test(name)) {
+  if (/[\ud800-\udfff]/u.test(name)) {
     throw badType(what, 'well-formed Unicode', name);
   }
   // jsdom has no TextEncoder.

@@ -71,7 +71,7 @@ const MOST_SECONDS = 86_400;
  */
 function isReportMode(): boolean {
   if ('Deno' in globalThis) return variable(VARIABLE) !== undefined;
-  const options = (variable('NODE_OPTIONS') ?? '').split(/\s+/);
+  const options = variable('NODE_OPTIONS')?.split(/\s+/) ?? [];
   return [...process.execArgv, ...options].some((option) => /(^|[=/:])taketurns\/report$/.test(option));
 }
 
