@@ -13,7 +13,8 @@ const built = (folder: string) => [
 const LONG = [
   'bench/test/{channels,locks,record,sync}.test.ts',
   'check/test/{deadlocks,machine-core,published,simulate}.test.ts',
-  'processes/test/{bad-days-program,chaos,cluster,dead,drivers-disturbed,far,gives-up,guardian,half-open}.test.ts',
+  'processes/test/{bad-days-program,chaos,cluster,dead,drivers-closed,drivers-disturbed,far,gives-up}.test.ts',
+  'processes/test/{guardian,half-open}.test.ts',
   'processes/test/{local,local-chaos,local-files,rolling,stands-still,takeover,trouble}.test.ts',
   'simulate/test/faults.test.ts',
   'test/stress/**',
