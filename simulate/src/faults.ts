@@ -189,7 +189,7 @@ const mended: Record<string, Fault> = {
   'rw-lock-callback': {
     what: '`RwLock.onOwnerDied` that calls the lock gives up what the caller has got',
     kinds: ['RwLock'],
-    patches: [{ find: 'side.deaths = 0; side.acts = 0; return', put: 'side.deaths = 0; return' }],
+    patches: [{ find: 'side.deaths = 0; return', put: 'side.deaths = 0; side.open(2); return' }],
   },
   'rw-lock-order': {
     what: 'a reader that comes after a writer whose turn has come goes before it, in the same turn of the event loop',
