@@ -3,7 +3,8 @@
  *
  * After the time-out the server has the last word: the request is cancelled there, and if it was granted before, the
  * caller gets its guard after all. If no session is open, the server is asked as soon as there is one. The caller waits
- * for this answer for a second at most. The time-out and the signal end with the grant: what handle.ts does then (replicas confirm, `onOwnerDied` repairs) takes time of its own.
+ * for this answer for a second at most. The time-out and the signal end with the grant: what handle.ts does then
+ * (replicas confirm, `onOwnerDied` repairs) takes time of its own.
  */
 
 import { checkWait as checkWaitOptions, TimeoutError } from '../errors.js';
