@@ -79,11 +79,11 @@ export interface WatchStats {
 }
 
 /** @internal Checks the options of a new watch. Returns its properties. */
-export function properties(options: WatchOptions<never>): Properties {
-  checkOptions(KIND, options, ['bytes', 'codec', 'arena']);
+export function properties(what: string, options: WatchOptions<never>): Properties {
+  checkOptions(what, options, ['bytes', 'codec', 'arena']);
   const { bytes: most = 48, codec } = options;
-  checkBytes(KIND, most);
-  if (codec !== undefined) checkCodec(KIND, codec);
+  checkBytes(what, most);
+  if (codec !== undefined) checkCodec(what, codec);
   return {
     permits: 1,
     max: PLACES - 1,

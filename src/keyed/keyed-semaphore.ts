@@ -95,7 +95,7 @@ export class KeyedSemaphore extends Keyed<typeof KIND> implements KeyedSemaphore
    */
   static open(name: string, permits?: number, options: KeyedSemaphoreOptions = {}): KeyedSemaphore {
     if (permits !== undefined) return attached(open(DEFINITION, name, permits, options));
-    properties(1, options);
+    properties(`${KIND}.open`, 1, options);
     return attached(openKnown(DEFINITION, name, options.arena));
   }
 
@@ -191,9 +191,9 @@ function guard(entry: Entry, permits: number, ownerDied: boolean): HeldPermits {
   return new PermitsGuard(entry, permits, ownerDied);
 }
 
-function properties(permits: number, options: KeyedSemaphoreOptions): Properties {
-  refuseName(KIND, 'permits', permits, 'an integer', ', permits');
-  checkOptions(KIND, options, ['arena']);
-  const max = checkInteger(`${KIND}: permits`, permits, 1, LIMIT);
+function properties(what: string, permits: number, options: KeyedSemaphoreOptions): Properties {
+  refuseName(what, KIND, 'permits', permits, 'an integer', ', permits');
+  checkOptions(what, options, ['arena']);
+  const max = checkInteger(`${what}: permits`, permits, 1, LIMIT);
   return { permits: max, max, robust: true };
 }

@@ -340,7 +340,7 @@ export class Mutex extends SharedObject<typeof KIND> implements MutexLimit {
    * @example await mutex.lockAsync({ signal });
    */
   lockAsync(options?: WaitOptions): Promise<void> {
-    return this.#lockAsync(options, nothing);
+    return this.#lockAsync('lockAsync', options, nothing);
   }
 
   /**
@@ -348,10 +348,14 @@ export class Mutex extends SharedObject<typeof KIND> implements MutexLimit {
    * for `waitForUnlockAsync`, `give` is told whether the promise had to wait. If it had to wait, the thread is the owner
    * now, and `give` must unlock. If the lock was free at once, this method has called `#pass` already.
    */
-  #lockAsync<T>(options: WaitOptions | undefined, give: (told: boolean) => T, passes = false): Promise<T> {
+  #lockAsync<T>(
+    method: string,
+    options: WaitOptions | undefined,
+    give: (told: boolean) => T,
+    passes = false,
+  ): Promise<T> {
     try {
-      const method = passes ? 'waitForUnlockAsync' : 'lockAsync';
-      const timeout = options === undefined ? Infinity : checkWaitOptions(`Mutex.${method}`, options);
+      const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.${method}`, options);
       // While a promise of this thread is the head, the lock has an owner or is reserved for this promise.
       if (timeout === 0 || !this.#head.waits) {
         const isFree = this.#lock(this.#at) === ADMITTED;
@@ -452,7 +456,8 @@ export class Mutex extends SharedObject<typeof KIND> implements MutexLimit {
       isPassed = true;
     };
     // The thread unlocks before the code that awaits the promise goes on, and no later promise is fulfilled before.
-    return this.#lockAsync(options, (hasWaited) => void (hasWaited && DONE.then(pass)), true);
+    const give = (hasWaited: boolean): void => void (hasWaited && DONE.then(pass));
+    return this.#lockAsync('waitForUnlockAsync', options, give, true);
   }
 
   /**
@@ -498,12 +503,12 @@ export class Mutex extends SharedObject<typeof KIND> implements MutexLimit {
    * blocks the thread, and rejects as `lockAsync` does.
    */
   holdAsync(options?: WaitOptions): Promise<HeldLock> {
-    return this.#holdAsync(options);
+    return this.#holdAsync('holdAsync', options);
   }
 
-  #holdAsync(options: WaitOptions | undefined): Promise<HeldLock> {
+  #holdAsync(method: string, options: WaitOptions | undefined): Promise<HeldLock> {
     const guard = new LockGuard(this, false);
-    return this.#lockAsync(options, (ownerDied) => told(guard, ownerDied));
+    return this.#lockAsync(method, options, (ownerDied) => told(guard, ownerDied));
   }
 
   /**
@@ -520,7 +525,7 @@ export class Mutex extends SharedObject<typeof KIND> implements MutexLimit {
   }
 
   #run<T>(run: () => T | PromiseLike<T>, options: WaitOptions | undefined): Promise<T> {
-    return runHolding(KIND, this.#shared, () => this.#holdAsync(options), run);
+    return runHolding(KIND, this.#shared, () => this.#holdAsync('runExclusive', options), run);
   }
 
   limit<This, Arguments extends unknown[], T>(

@@ -1,6 +1,5 @@
 /** This file defines and checks the properties of a new object. How long a request may take is common/waits.ts. */
 
-import type { Kind } from '../border/kinds.js';
 import { LIMIT } from '../border/numbers.js';
 import { checkInteger, checkType } from '../runtime/errors.js';
 
@@ -30,15 +29,15 @@ const ROBUST = ' (of a robust one: only holders can release)';
 
 /** @internal Checks the number of permits of a new object, and the options that say more about them. */
 export function checkPermits(
-  kind: Kind,
+  what: string,
   permits: unknown,
   options: { readonly max?: number; readonly robust?: boolean },
 ): Pick<Properties, 'permits' | 'max' | 'robust'> {
   const { max = LIMIT, robust = false } = options;
-  checkInteger(`${kind}: max`, max, 1, LIMIT);
-  checkType(`${kind}: robust`, robust, 'boolean', 'true or false');
+  checkInteger(`${what}: max`, max, 1, LIMIT);
+  checkType(`${what}: robust`, robust, 'boolean', 'true or false');
   return {
-    permits: checkInteger(`${kind}: permits`, permits, Number(robust), max, robust && permits === 0 ? ROBUST : ''),
+    permits: checkInteger(`${what}: permits`, permits, Number(robust), max, robust && permits === 0 ? ROBUST : ''),
     max,
     robust,
   };

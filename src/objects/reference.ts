@@ -142,8 +142,11 @@ type Arguments = readonly [...rest: unknown[], options: { readonly arena?: Insid
 export interface Definition<K extends Kind, A extends Arguments> {
   readonly kind: K;
   readonly number: NumberOf<K>;
-  /** Checks the arguments of the constructor, and returns the properties of a shared object. */
-  readonly properties: (...args: A) => Properties;
+  /**
+   * Checks the arguments of the constructor, and returns the properties of a shared object. Errors begin with `what`:
+   * the class, or its method `open`.
+   */
+  readonly properties: (what: string, ...args: A) => Properties;
   /** `make` calls it before it makes an object, with its last argument. It may throw. `open` does not call it. */
   readonly prepare?: (membership: Membership, options: A extends readonly [...unknown[], infer O] ? O : never) => void;
   /** If callers choose only one property, in which all objects of a name must agree: the name of this property. */
@@ -167,8 +170,8 @@ function words(
 export function make<K extends Kind, A extends Arguments>(definition: Definition<K, A>, ...args: A): Reference {
   const options = args[args.length - 1] as A[number];
   if (options instanceof Reference) return options;
-  const properties = definition.properties(...args);
-  const membership = membershipForNew((options as { readonly arena?: Inside }).arena);
+  const properties = definition.properties(definition.kind, ...args);
+  const membership = membershipForNew(definition.kind, (options as { readonly arena?: Inside }).arena);
   definition.prepare?.(membership, options as never);
   return makeObject(definition.kind, definition.number, properties, membership);
 }
@@ -234,7 +237,7 @@ export function open<K extends Kind, A extends Arguments>(
   name: string,
   ...args: A
 ): Reference {
-  const properties = definition.properties(...args);
+  const properties = definition.properties(`${definition.kind}.open`, ...args);
   const { arena } = args[args.length - 1] as { readonly arena?: Inside };
   return opened(definition, name, properties, arena);
 }
@@ -265,7 +268,7 @@ function opened<K extends Kind, A extends Arguments>(
   if (bytes.length < 1 || bytes.length > NAME_ROOM) {
     throw bad('number', what, `1 to ${NAME_ROOM} bytes of UTF-8`, bytes.length);
   }
-  const membership = membershipOf(arena);
+  const membership = membershipOf(`${kind}.open`, arena);
   const { core, memory } = membership;
   const answer = attached(membership, () => {
     // No other thread reads the draft of this thread, so plain writes suffice. The length is below 256.

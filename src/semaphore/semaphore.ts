@@ -159,7 +159,7 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
    */
   static open(name: string, permits?: number, options: SemaphoreOptions = {}): Semaphore {
     if (permits !== undefined) return attached(open(DEFINITION, name, permits, options));
-    properties(1, options);
+    properties(`${KIND}.open`, 1, options);
     return attached(openKnown(DEFINITION, name, options.arena));
   }
 
@@ -214,7 +214,7 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
   acquire(options: WaitOptions): void;
   acquire(permits: number | WaitOptions = 1, options?: WaitOptions): void {
     if (permits !== 1 || options !== undefined) {
-      this.#acquireSo(permits, options);
+      this.#acquireSo('acquire', permits, options);
     } else {
       const answer = this.#acquireOne(this.#at);
       if (answer !== 0) this.#park(answer, 1);
@@ -223,14 +223,14 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
     return NO_PERMITS;
   }
 
-  #acquireSo(permits: number | WaitOptions, options: WaitOptions | undefined): void {
+  #acquireSo(method: 'acquire' | 'hold', permits: number | WaitOptions, options: WaitOptions | undefined): void {
     if (isOptions(permits, options)) {
-      this.#acquireSo(1, permits);
+      this.#acquireSo(method, 1, permits);
       return;
     }
-    if (permits !== 1) this.#checkRequest('acquire', permits);
+    if (permits !== 1) this.#checkRequest(method, permits);
     if (options !== undefined) {
-      this.#acquireFor(permits, checkWaitOptions('Semaphore.acquire', options));
+      this.#acquireFor(permits, checkWaitOptions(`${KIND}.${method}`, options));
       return;
     }
     const answer = this.#acquire(this.#at, permits);
@@ -289,12 +289,16 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
    * @example if (pool.tryAcquire(2)) pool.release(2);
    */
   tryAcquire(permits = 1): boolean {
+    return this.#acquireNow('tryAcquire', permits);
+  }
+
+  #acquireNow(method: string, permits: number): boolean {
+    if (permits !== 1) checkPermits(method, permits, this.#max);
     return this[acquireNow](permits);
   }
 
-  /** @internal */
+  /** @internal Does what `tryAcquire` does, with a number of permits that has been checked. */
   [acquireNow](permits: number): boolean {
-    if (permits !== 1) checkPermits('tryAcquire', permits, this.#max);
     const answer = this.#try(permits);
     if (answer === ADMITTED && this.#robust) this.#takeOwnerDeaths(permits);
     return answer === ADMITTED;
@@ -306,7 +310,7 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
    */
   tryHold(permits = 1): HeldPermits | undefined {
     const guard = new PermitsGuard(this, permits, false);
-    return this[acquireNow](permits) ? told(guard, this.#ownerDied) : undefined;
+    return this.#acquireNow('tryHold', permits) ? told(guard, this.#ownerDied) : undefined;
   }
 
   #try(permits: number): ADMITTED | REFUSED {
@@ -389,25 +393,25 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
     // Without this shortcut the usual call takes a tenth longer: `#queue` would give the same answer.
     const isUsual = permits === 1 && options === undefined && isNative && !this.#robust && this.#promises.first === 0;
     if (isUsual && this.#core.tryAcquire(this.#at, 1) === ADMITTED) return DONE;
-    const acquired = this.#queue(permits, options);
+    const acquired = this.#queue('acquireAsync', permits, options);
     if (!this.#robust) return acquired;
     return acquired.then(() => void this.#takeOwnerDeaths(permitsOf(permits)));
   }
 
   // This is not an async function, because the promise of one is settled some microtasks later.
-  #queue(permits: number | WaitOptions, options: WaitOptions | undefined): Promise<void> {
+  #queue(method: string, permits: number | WaitOptions, options: WaitOptions | undefined): Promise<void> {
     try {
-      if (isOptions(permits, options)) return this.#queue(1, permits);
-      if (permits !== 1) this.#checkRequest('acquireAsync', permits);
+      if (isOptions(permits, options)) return this.#queue(method, 1, permits);
+      if (permits !== 1) this.#checkRequest(method, permits);
       checkWaitAsync();
-      return this.#arrive(permits, options);
+      return this.#arrive(method, permits, options);
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
-  #arrive(permits: number, options?: WaitOptions): Promise<void> {
-    const timeout = options === undefined ? Infinity : checkWaitOptions('Semaphore.acquireAsync', options);
+  #arrive(method: string, permits: number, options?: WaitOptions): Promise<void> {
+    const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.${method}`, options);
     const promises = this.#promises;
     let cancellable: Cancellable | undefined;
     // If promises of this thread wait, the request waits too.
@@ -515,7 +519,7 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
   hold(options: WaitOptions): HeldPermits;
   hold(permits: number | WaitOptions = 1, options?: WaitOptions): HeldPermits {
     const guard = new PermitsGuard(this, permitsOf(permits), false);
-    this.#acquireSo(permits, options);
+    this.#acquireSo('hold', permits, options);
     return told(guard, this.#ownerDied);
   }
 
@@ -526,11 +530,15 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
   holdAsync(permits?: number, options?: WaitOptions): Promise<HeldPermits>;
   holdAsync(options: WaitOptions): Promise<HeldPermits>;
   holdAsync(permits: number | WaitOptions = 1, options?: WaitOptions): Promise<HeldPermits> {
-    return this.#holdAsync(permits, options);
+    return this.#holdAsync('holdAsync', permits, options);
   }
 
-  async #holdAsync(permits: number | WaitOptions, options: WaitOptions | undefined): Promise<HeldPermits> {
-    await this.#queue(permits, options);
+  async #holdAsync(
+    method: string,
+    permits: number | WaitOptions,
+    options: WaitOptions | undefined,
+  ): Promise<HeldPermits> {
+    await this.#queue(method, permits, options);
     const held = permitsOf(permits);
     return new PermitsGuard(this, held, this.#robust && this.#takeOwnerDeaths(held));
   }
@@ -540,7 +548,7 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
   }
 
   #run<T>(run: () => T | PromiseLike<T>, permits: number, options: WaitOptions | undefined): Promise<T> {
-    return runHolding(KIND, this.#shared, () => this.#holdAsync(permits, options), run);
+    return runHolding(KIND, this.#shared, () => this.#holdAsync('runExclusive', permits, options), run);
   }
 
   limit<This, Arguments extends unknown[], T>(

@@ -23,7 +23,7 @@ export function ownMutex(what: string, mutex: Mutex): Mutex {
  * The properties of a condition are the address and the generation of its mutex. So a thread that opens the condition
  * by its name must give the same mutex.
  */
-export function properties(mutex: Mutex): Properties {
+export function properties(_what: string, mutex: Mutex): Properties {
   const { membership, address, shared } = referenceOf(mutex);
   // The condition knows the mutex by its place, so the mutex must not be evicted.
   shared.isPrivate = false;

@@ -145,11 +145,11 @@ export class Event extends ZeroObject<typeof KIND> {
   }
 }
 
-function properties(options: EventOptions): Properties {
-  refuseName(KIND, 'options', options, 'an object');
-  checkOptions(KIND, options, ['set', 'arena']);
+function properties(what: string, options: EventOptions): Properties {
+  refuseName(what, KIND, 'options', options, 'an object');
+  checkOptions(what, options, ['set', 'arena']);
   const { set = false } = options;
-  checkType(`${KIND}: set`, set, 'boolean', 'true or false');
+  checkType(`${what}: set`, set, 'boolean', 'true or false');
   return {
     permits: Number(!set),
     max: 1,

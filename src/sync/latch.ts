@@ -137,8 +137,8 @@ export class Latch extends ZeroObject<typeof KIND> {
   }
 }
 
-function properties(count: number, options: SyncOptions): Properties {
-  refuseName(KIND, 'count', count, 'an integer', ', count');
-  checkOptions(KIND, options, ['arena']);
-  return { permits: checkInteger(`${KIND}: count`, count, 0, MOST), max: MOST, robust: false };
+function properties(what: string, count: number, options: SyncOptions): Properties {
+  refuseName(what, KIND, 'count', count, 'an integer', ', count');
+  checkOptions(what, options, ['arena']);
+  return { permits: checkInteger(`${what}: count`, count, 0, MOST), max: MOST, robust: false };
 }

@@ -287,8 +287,8 @@ export class HeldTask extends Guard {
   }
 }
 
-function properties(options: SyncOptions): Properties {
-  refuseName(KIND, 'options', options, 'an object');
-  checkOptions(KIND, options, ['arena']);
+function properties(what: string, options: SyncOptions): Properties {
+  refuseName(what, KIND, 'options', options, 'an object');
+  checkOptions(what, options, ['arena']);
   return { permits: 0, max: MOST, robust: true };
 }

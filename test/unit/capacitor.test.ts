@@ -297,7 +297,7 @@ describe("a Capacitor with a semaphore of the user's own inside", () => {
     const arena = new SourceArena();
     const own = new TryOwnSemaphore(2);
     const capacitor = new SourceCapacitor(2, { arena, semaphore: own });
-    const algorithms = algorithmsOf(membershipOf(arena));
+    const algorithms = algorithmsOf(membershipOf('test', arena));
     const { takeIfDue } = algorithms;
     let refusals = 0;
     algorithms.takeIfDue = (at) => (refusals++ % 3 < 2 ? REFUSED : takeIfDue(at));

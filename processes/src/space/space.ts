@@ -442,6 +442,7 @@ export class Space implements AsyncDisposable {
 
   /**
    * Calls `listener` at each event. An `error` event without a listener throws nothing. Never blocks.
+   * @throws {RangeError | TypeError} for an unknown event, or if `listener` is not a function.
    * @example space.on('trouble', (error) => console.warn(error));
    */
   on<E extends keyof SpaceEvents>(event: E, listener: (...args: SpaceEvents[E]) => void): this {
@@ -450,7 +451,8 @@ export class Space implements AsyncDisposable {
   }
 
   /**
-   * Stops calling `listener` at the event. Never blocks, throws nothing.
+   * Stops calling `listener` at the event. Never blocks.
+   * @throws {RangeError | TypeError} for an unknown event, or if `listener` is not a function.
    * @example space.off('trouble', listener);
    */
   off<E extends keyof SpaceEvents>(event: E, listener: (...args: SpaceEvents[E]) => void): this {

@@ -66,12 +66,12 @@ const nap = (): void => {
 const brief = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, BRIEF));
 
 /** @internal Checks the arguments of a new semaphore. */
-export function counterProperties(kind: Kind, desired: unknown, max: number, options: SemaphoreOptions): Properties {
-  checkOptions(kind, options, USUAL);
+export function counterProperties(what: string, desired: unknown, max: number, options: SemaphoreOptions): Properties {
+  checkOptions(what, options, USUAL);
   return {
-    permits: checkInteger(`${kind}: desired`, desired, 0, max),
+    permits: checkInteger(`${what}: desired`, desired, 0, max),
     max: LIMIT,
-    spin: budget(kind, options, ADAPTIVE, PARKING),
+    spin: budget(what, options, ADAPTIVE, PARKING),
     threshold: max,
     robust: false,
   };
