@@ -44,6 +44,7 @@ export {
   mostElements,
   mostObjects,
   timeouts,
+  waiting,
 } from './inspect';
 export { disposeAgain, held, letGo, restoreOwnerDeaths } from './kinds/kinds';
 export {

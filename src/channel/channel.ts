@@ -12,7 +12,6 @@ import {
   P_UNTOLD,
   REFUSED,
 } from '../border/numbers.js';
-import { waitingAt } from '../look/elements.js';
 import { checkWaitOptions, type WaitOptions } from '../objects/options.js';
 import { type Definition, find, make, open, Reference } from '../objects/reference.js';
 import {
@@ -232,7 +231,7 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
    */
   get waiting(): number {
     const { membership, at } = this.#sending;
-    return waitingAt(membership.memory, at) + waitingAt(membership.memory, this.#receiving.at);
+    return membership.core.waiting(at) + membership.core.waiting(this.#receiving.at);
   }
 
   /** Whether the channel is closed or disposed of. */

@@ -13,7 +13,6 @@ import {
   PLACES,
   REFUSED,
 } from '../border/numbers.js';
-import { waitingAt } from '../look/elements.js';
 import { checkWaitOptions, type WaitOptions } from '../objects/options.js';
 import { type Definition, find, make, open, Reference } from '../objects/reference.js';
 import {
@@ -201,7 +200,7 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
   /** The number of queued requests, of those who set a value and those who wait for one. It is meant for diagnostics. */
   get waiting(): number {
     const { membership, at } = this.#turn;
-    return waitingAt(membership.memory, at) + waitingAt(membership.memory, this.#changes.at);
+    return membership.core.waiting(at) + membership.core.waiting(this.#changes.at);
   }
 
   /**

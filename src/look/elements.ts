@@ -12,7 +12,8 @@
  * left to wait for but the wake-up. (A notified waiter of a `Condition` waits no more, though it may sleep until the
  * mutex is free.) Besides, a call waits outside the queue while it waits for the end of a phase, and as the head of a
  * mutex. `waiting`, wherever the library says it, is the sum of both: `waitingAt` and `Look.waitingOf`. Blocked calls and
- * promises count alike, and what belongs to a closed object no more.
+ * promises count alike, and what belongs to a closed object no more. Of a queue that may be long, the core counts who
+ * waits in it, by the same rule (`waiting` in core/inspect.ts).
  *
  * Each element is right for one moment. The pass reads the state of an element before and after the other words of the
  * element. The state has an epoch, so if it is the same both times, the words belong together. An element that changes
@@ -136,6 +137,17 @@ export interface Wanted {
   readonly only?: number | undefined;
 }
 
+const fence = new Int32Array(1);
+
+/**
+ * Orders what the caller has loaded before and what it loads after: no compiler and no processor moves a load across an
+ * exchange. An atomic load of JavaScript is a call, ten times as dear as a plain load, so the pass pays for two exchanges
+ * an element and loads the words plainly. Between the exchanges the loads need no order.
+ */
+function inOrder(): void {
+  Atomics.exchange(fence, 0, 0);
+}
+
 /** Looks at every element of an arena that was ever in use, or at those of one object. */
 export function elementsIn(view: View, { ageOf, most, selects, only }: Wanted): Elements {
   const queues = new Map<number, Queue>();
@@ -152,7 +164,6 @@ export function elementsIn(view: View, { ageOf, most, selects, only }: Wanted): 
   let inUse = 0;
   const used = view.load(USED_ELEMENTS);
   const { words } = view;
-  const load = (index: number): number => Atomics.load(words, index);
   // The address of an object, as it stands in the words of a request.
   const index = only === undefined ? 0 : view.indexOf(only);
   const onlyLo = (index & 1) << 31;
@@ -160,8 +171,8 @@ export function elementsIn(view: View, { ageOf, most, selects, only }: Wanted): 
   for (let i = 0; i < used; i++) {
     const element = view.elements + i * ELEMENT_SIZE;
     const e = element >>> 2;
-    // Most elements of a large pool say nothing of what is asked. A plain load tells this much faster than an atomic one,
-    // and finds all that was there before the look began.
+    // Most elements of a large pool say nothing of what is asked. A plain load finds all that was there before the look
+    // began.
     const was = (words[e] as number) & STATES;
     if (was === IDLE) continue;
     if (only !== undefined && !isOf(words, e, onlyLo, onlyHi)) {
@@ -169,7 +180,7 @@ export function elementsIn(view: View, { ageOf, most, selects, only }: Wanted): 
       continue;
     }
     for (let tries = 0; tries < 4; tries++) {
-      const state = load(e);
+      const state = words[e] as number;
       const is = state & STATES;
       if (is === IDLE) break;
       const isWait = is >= WAITING && is <= AWAKE;
@@ -178,21 +189,23 @@ export function elementsIn(view: View, { ageOf, most, selects, only }: Wanted): 
         break;
       }
       // Of most attachments, the thread holds nothing and waits for nothing.
-      if (is === ATTACHED && load(e + (E_HELD >> 2)) === 0 && load(e + (E_END >> 2)) === 0) {
+      if (is === ATTACHED && words[e + (E_HELD >> 2)] === 0 && words[e + (E_END >> 2)] === 0) {
         inUse++;
         break;
       }
-      const requestLo = load(e + (E_REQUEST >> 2));
-      const requestHi = load(e + (E_REQUEST >> 2) + 1);
+      inOrder();
+      const requestLo = words[e + (E_REQUEST >> 2)] as number;
+      const requestHi = words[e + (E_REQUEST >> 2) + 1] as number;
       const object = view.objectAt(objectIndexOf(requestLo, requestHi));
-      const startLo = load(e + (E_START >> 2));
-      const startHi = load(e + (E_START >> 2) + 1);
-      const endLo = load(e + (E_END >> 2));
-      const endHi = load(e + (E_END >> 2) + 1);
-      const since = load(e + (E_SINCE >> 2));
-      const heldLo = is === ATTACHED ? load(e + (E_HELD >> 2)) : 0;
+      const startLo = words[e + (E_START >> 2)] as number;
+      const startHi = words[e + (E_START >> 2) + 1] as number;
+      const endLo = words[e + (E_END >> 2)] as number;
+      const endHi = words[e + (E_END >> 2) + 1] as number;
+      const since = words[e + (E_SINCE >> 2)] as number;
+      const heldLo = is === ATTACHED ? (words[e + (E_HELD >> 2)] as number) : 0;
       const kind = is === ATTACHED ? kindOf(view, object) : 0;
-      if (load(e) !== state) continue;
+      inOrder();
+      if (words[e] !== state) continue;
       inUse++;
       if (only !== undefined && object !== only) break;
       const thread = threadOf(requestHi);
@@ -217,7 +230,7 @@ export function elementsIn(view: View, { ageOf, most, selects, only }: Wanted): 
       }
       const width = requestLo & WIDTH_MASK;
       const grant = (object + GRANT) >>> 2;
-      const ahead = View.difference(load(grant), load(grant + 1), startLo, startHi);
+      const ahead = View.difference(words[grant] as number, words[grant + 1] as number, startLo, startHi);
       const async = isAsync(requestHi);
       const requests = async ? pendingOf(ahead, length, width) : Number(is === WAITING);
       if (requests === 0 || isClosed(ahead)) break;
@@ -233,7 +246,7 @@ export function elementsIn(view: View, { ageOf, most, selects, only }: Wanted): 
       }
       const at = View.difference(startLo, startHi, queue.fromLo, queue.fromHi);
       if (most === 0 || at >= queue.end) break;
-      const blocked = !async || (selects(thread) && load(e + (E_ASLEEP >> 2)) === caseMark(state));
+      const blocked = !async || (selects(thread) && (words[e + (E_ASLEEP >> 2)] as number) === caseMark(state));
       queue.list.push({ thread, isAsync: async, blocked, requests, permits: width, waited, at });
       if (queue.list.length >= 2 * most) cut(queue, most);
       break;

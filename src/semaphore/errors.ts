@@ -8,7 +8,6 @@ import {
   LIMIT,
   type TIMED_OUT,
 } from '../border/numbers.js';
-import { waitingAt } from '../look/elements.js';
 import { back, isOver, reference, type SharedObject } from '../objects/shared-object.js';
 import { notAdmitted } from '../runtime/cancellation.js';
 import { checkInteger, described, noRoom } from '../runtime/errors.js';
@@ -51,7 +50,7 @@ export function wanted(semaphore: Told, permits: number): string {
   const MANY = 1024;
   const { address, membership } = semaphore[reference];
   const { core } = membership;
-  const waiting = core.usedElements() > MANY ? '' : `, ${waitingAt(membership.memory, address)} waiting`;
+  const waiting = core.usedElements() > MANY ? '' : `, ${core.waiting(address)} waiting`;
   return `${counted(permits)} of ${semaphore[described]()} (${semaphore[available]} available${waiting})`;
 }
 

@@ -19,7 +19,6 @@ import {
 } from '../border/numbers.js';
 import { type Limited, limited, type SemaphoreRuns } from '../common/limiting.js';
 import { type PermitsRequest, permitsOf, requestOf } from '../common/waits.js';
-import { waitingAt } from '../look/elements.js';
 import { giveBack, type HeldPermits, NO_PERMITS, PermitsGuard, told } from '../objects/held-permits.js';
 import { checkWaitOptions, isOptions, type WaitOptions } from '../objects/options.js';
 import { tellOwnerDied } from '../objects/owner-deaths.js';
@@ -92,7 +91,6 @@ export interface Semaphore extends SemaphoreRuns {}
  */
 export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRuns {
   readonly #core = this[reference].membership.core;
-  readonly #memory = this[reference].membership.memory;
   readonly #pollTime = this[reference].membership.pollTime;
   readonly #shared = this[reference].shared;
   /** This thread's waiting promises on the shared object. */
@@ -185,7 +183,7 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
    * racy, so it is meant for diagnostics.
    */
   get waiting(): number {
-    return waitingAt(this.#memory, this.#at);
+    return this.#core.waiting(this.#at);
   }
 
   /** Whether the permits of each thread are recorded; see `SemaphoreOptions.robust`. */
@@ -578,7 +576,7 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
    * racy, so it is meant for diagnostics. Never blocks, throws nothing.
    */
   override toString(): string {
-    return `Semaphore(${this[named](', ')}${this[isOver] ? 'disposed' : `${this[available]} available, ${waitingAt(this.#memory, this.#at)} waiting`})`;
+    return `Semaphore(${this[named](', ')}${this[isOver] ? 'disposed' : `${this[available]} available, ${this.#core.waiting(this.#at)} waiting`})`;
   }
 
   /** @internal */

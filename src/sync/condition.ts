@@ -22,7 +22,6 @@ import {
   TIMED_OUT,
 } from '../border/numbers.js';
 import { refusePromise } from '../common/refuse-promise.js';
-import { waitingAt } from '../look/elements.js';
 import { isHeld, Mutex, type MutexHandle } from '../mutex/mutex.js';
 import { giveBack } from '../objects/held-permits.js';
 import { checkWaitOptions, type Signal, type WaitOptions } from '../objects/options.js';
@@ -170,7 +169,7 @@ export class Condition extends SharedObject<typeof KIND> {
    * is meant for diagnostics.
    */
   get waiting(): number {
-    return waitingAt(this[reference].membership.memory, this.#at);
+    return this.#core.waiting(this.#at);
   }
 
   /**
@@ -484,7 +483,7 @@ export class Condition extends SharedObject<typeof KIND> {
 
   /** Returns, for example, `Condition(2 waiting)`, for diagnostics. Never blocks, throws nothing. */
   override toString(): string {
-    return `${KIND}(${this[named](', ')}${this[isOver] ? 'disposed' : `${waitingAt(this[reference].membership.memory, this.#at)} waiting`})`;
+    return `${KIND}(${this[named](', ')}${this[isOver] ? 'disposed' : `${this.#core.waiting(this.#at)} waiting`})`;
   }
 
   /** @internal */
