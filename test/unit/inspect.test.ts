@@ -139,7 +139,7 @@ describe('inspect', () => {
     const semaphore = new Semaphore(0, { arena });
     const counts = () => [semaphore.waiting, semaphore.inspect().waiting];
     const entries = [block(member(), semaphore, 3)];
-    await until(() => semaphore.inspect().waiters[0]?.blocked === true);
+    await until(() => semaphore.inspect().waiters[0]?.blocked === true, 'a thread sleeps');
     entries.push(semaphore.acquireAsync(), semaphore.acquireAsync(), semaphore.acquireAsync(2));
     expect(counts()).toEqual([4, 4]);
     semaphore.release(2);
