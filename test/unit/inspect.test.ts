@@ -9,7 +9,9 @@ import {
   TicketSemaphore,
   TwaSemaphore,
 } from 'taketurns/algorithms';
-import { Condition } from 'taketurns/sync';
+import { KeyedMutex, KeyedSemaphore } from 'taketurns/keyed';
+import { report } from 'taketurns/report';
+import { Condition, Once, RwLock, WaitGroup } from 'taketurns/sync';
 import { describe, expect, it } from 'vitest';
 import { at, Memory } from '../support/memory.js';
 import { type Member, team } from '../support/team.js';
@@ -464,4 +466,36 @@ describe('stats', () => {
     await Promise.all(waits);
     expect(arena.stats().futileWakes).toBe(futile);
   });
+});
+
+it('stats count the holders of objects of all classes, as a report lists them', () => {
+  const arena = new Arena();
+  const lock = new RwLock({ arena });
+  const group = new WaitGroup({ arena });
+  const holds: Record<string, () => Disposable> = {
+    'Mutex.hold': () => new Mutex({ arena }).hold(),
+    'Semaphore.hold': () => new Semaphore(2, { arena, robust: true }).hold(2),
+    'KeyedMutex.hold': () => new KeyedMutex({ arena }).hold('a'),
+    'KeyedSemaphore.hold': () => new KeyedSemaphore(2, { arena }).hold('a', 2),
+    'RwLock.read': () => lock.read(),
+    'RwLock.write': () => lock.write(),
+    'RwLock.update': () => lock.update(),
+    'WaitGroup.hold': () => group.hold(),
+  };
+  const counts = () => {
+    const listed = report(arena).objects.flatMap(({ holders = [] }) => holders);
+    return [arena.stats().holders, listed.length];
+  };
+  for (const [call, hold] of Object.entries(holds)) {
+    expect([call, ...counts()]).toEqual([call, 0, 0]);
+    const held = hold();
+    expect([call, ...counts()]).toEqual([call, 1, 1]);
+    held[Symbol.dispose]();
+  }
+  let running: unknown;
+  new Once({ arena }).run(() => {
+    running = counts();
+  });
+  expect(running).toEqual([1, 1]);
+  expect(counts()).toEqual([0, 0]);
 });
