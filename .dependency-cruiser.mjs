@@ -209,37 +209,76 @@ const proof = [
   ),
 ];
 
+/** The floor of the package: errors, options and events, and what it takes of its runtime. */
+const FLOOR = '^processes/src/((errors|events|options)[.]ts$|runtime/)';
+
 const processes = [
+  only(
+    'processes-runtime',
+    'What the package takes of its runtime needs nothing else of the package.',
+    '^processes/src/runtime/',
+    '^processes/',
+    [],
+  ),
+  only(
+    'processes-floor',
+    'Errors, options and events are what all folders speak of. They know none of them.',
+    '^processes/src/(errors|events|options)[.]ts$',
+    '^processes/',
+    ['^processes/src/runtime/'],
+  ),
   only(
     'processes-drivers',
     'A driver speaks with a server by a client library. It knows nothing of sessions and locks.',
     '^processes/src/drivers/',
     '^processes/',
-    ['^processes/src/(errors[.]ts$|runtime/)'],
-  ),
-  only(
-    'processes-session',
-    'A session says what the process wants and holds. It knows the guards, and no class of objects.',
-    '^processes/src/session/',
-    '^processes/',
-    [
-      '^processes/src/(errors[.]ts$|runtime/|script/)',
-      '^processes/src/(drivers/(answer-times|driver|link)|heartbeat/heartbeat|objects/hold|space/(events|options))[.]ts$',
-    ],
-  ),
-  only(
-    'processes-objects',
-    'What a caller has is built on sessions, and knows nothing of how a session is connected.',
-    '^processes/src/objects/',
-    '^processes/',
-    ['^processes/src/(errors[.]ts$|runtime/|script/|session/|space/options[.]ts$)'],
+    [FLOOR, '^processes/src/script/turn-source[.]ts$'],
   ),
   only(
     'processes-local',
     'The form without a server is a driver like the others. It knows nothing of sessions and locks.',
     '^processes/src/local/',
     '^processes/',
-    ['^processes/src/(errors[.]ts$|runtime/|drivers/driver[.]ts$|space/hash[.]ts$)'],
+    [FLOOR, '^processes/src/drivers/driver[.]ts$'],
+  ),
+  only(
+    'processes-heartbeat',
+    'A thread that beats has a driver and the words of the script. It keeps no session.',
+    '^processes/src/heartbeat/',
+    '^processes/',
+    [FLOOR, '^processes/src/(script/wire|drivers/(answer-times|driver|link|load))[.]ts$'],
+  ),
+  only(
+    'processes-session',
+    'A session says what the process wants and holds. It knows what it needs of a guard, and no class of guards or objects.',
+    '^processes/src/session/',
+    '^processes/',
+    [FLOOR, '^processes/src/(script/wire|drivers/(answer-times|driver|link)|heartbeat/heartbeat)[.]ts$'],
+  ),
+  only(
+    'processes-objects',
+    'What a caller has is built on sessions, and knows nothing of how a session is connected.',
+    '^processes/src/objects/',
+    '^processes/',
+    [FLOOR, '^processes/src/(script/wire[.]ts$|session/)'],
+  ),
+  only(
+    'processes-space',
+    'A space puts all together: a driver, of a server or of this machine, its sessions and its objects.',
+    '^processes/src/space/',
+    '^processes/',
+    [
+      FLOOR,
+      '^processes/src/(objects|session)/',
+      '^processes/src/(script/wire|drivers/(answer-times|driver|link|load)|heartbeat/start-heartbeat|local/load)[.]ts$',
+    ],
+  ),
+  only(
+    'processes-command',
+    'The program is a user of spaces. It knows besides how long a lease lasts, and what a refusal says.',
+    '^processes/src/command/',
+    '^processes/',
+    [FLOOR, '^processes/src/(objects/|space/space[.]ts$|session/(lease|server-error|shared-object)[.]ts$)'],
   ),
   only(
     'processes-wire',

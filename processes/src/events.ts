@@ -1,6 +1,6 @@
 /** The events of a space. */
-import { checkChoice, checkType } from '../errors.js';
-import { microtask } from '../runtime/ticks.js';
+import { checkChoice, checkType } from './errors.js';
+import { microtask } from './runtime/ticks.js';
 
 /** What has become of a request of this process. Metrics are made of this. */
 export interface Metric {
