@@ -45,6 +45,7 @@ import {
   TIMED_OUT,
 } from '../border/numbers.js';
 import type { Sync } from '../border/sync.js';
+import { mark } from '../runtime/embedded.js';
 import { epoch } from '../runtime/epoch.js';
 import type { Listening, Measured, measureWaits } from './measure.js';
 import { isMeasured, type Setting, settingOf } from './settings.js';
@@ -124,7 +125,7 @@ export function lookInSleeps(
   const functions = module as { [LOOKS]?: true } & Sleeps;
   // Another copy of this package may have done it.
   if (functions[LOOKS]) return;
-  functions[LOOKS] = true;
+  mark(functions, LOOKS, true);
   const replacements = new LongSleeps(functions, membership, tools, now).replacements();
   for (const name of names)
     if (name in replacements) Object.assign(functions, { [name]: replacements[name as keyof typeof replacements] });

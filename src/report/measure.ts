@@ -39,6 +39,7 @@ import {
 import type { Sync } from '../border/sync.js';
 import { ownNumber, PAUSE } from '../look/key-reading.js';
 import { kindOf, View } from '../look/view.js';
+import { mark } from '../runtime/embedded.js';
 import { epoch } from '../runtime/epoch.js';
 import { WAIT_BLOCKED, WAIT_FAILED } from '../runtime/numbers.js';
 import { counter } from './series.js';
@@ -91,7 +92,7 @@ export function measureWaits(module: object, membership: Measured, listening: Li
     return;
   }
   const all = new Set([listening]);
-  functions[MEASURED] = all;
+  mark(functions, MEASURED, all);
   const view = new View(memory);
   const count = counter(view);
   const tell: Tell = (object, milliseconds, hasFailed, blocked, requests = 1) => {

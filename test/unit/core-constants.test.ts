@@ -3,11 +3,15 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { runInNewContext } from 'node:vm';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext, runInThisContext } from 'node:vm';
 import { Arena, Semaphore } from 'taketurns';
+import { startMetrics } from 'taketurns/metrics';
 import { describe, expect, it } from 'vitest';
 import { mapOfObjects, readWords } from '../../scripts/words.mjs';
 import { decode } from '../../src/runtime/decode.js';
+import { mark } from '../../src/runtime/embedded.js';
+import { membershipOf } from '../support/membership.js';
 import { at, layout } from '../support/memory.js';
 
 const require = createRequire(import.meta.url);
@@ -175,6 +179,20 @@ describe('the package', () => {
     // An engine builds the set of characters of a property of Unicode when it reads the literal.
     for (const file of ['core', 'sync', 'channel', 'keyed', 'tasks'])
       expect(read(`dist/node/${file}.cjs`)).not.toMatch(/^[^'"`]*\/\S*\\[pP]\{/m);
+  });
+
+  it('marks the functions of a module without making a dictionary of them, however many they are', () => {
+    setFlagsFromString('--allow-natives-syntax');
+    const isFast: (object: object) => boolean = runInThisContext('(object) => %HasFastProperties(object)');
+    for (let count = 60; count < 120; count++) {
+      const functions = { ...Object.fromEntries(Array.from({ length: count }, (_, i) => [`function${i}`, () => i])) };
+      for (const name of ['watched', 'measured']) mark(functions, Symbol.for(`taketurns:${name}`), new Set());
+      expect(isFast(functions), `${count} functions`).toBe(true);
+    }
+    const arena = new Arena();
+    expect(isFast(membershipOf(arena).core)).toBe(true);
+    startMetrics(arena);
+    expect(isFast(membershipOf(arena).core)).toBe(true);
   });
 
   it('keeps private fields private', () => {
