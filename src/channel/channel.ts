@@ -198,9 +198,9 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
 
   /** As `handle` of every shared object. The channel of a handle lives until a thread disposes of it. */
   override get handle(): ChannelHandle {
-    const given = super.handle;
+    const handle = super.handle;
     this[ends].keep();
-    return given;
+    return handle;
   }
 
   /** How many messages the channel holds at most. */

@@ -388,7 +388,7 @@ export class Endpoint {
     if (rest <= 0) throw timedOut(this.#wanted(), timeout);
     if (this.#isClosed) this.finishClose();
     const impatient = timeout !== Infinity || signal !== undefined;
-    let given: { readonly reason: unknown } | undefined;
+    let cancelled: { readonly reason: unknown } | undefined;
     return new Promise<T>((resolve, reject) => {
       let stop: (() => void) | undefined;
       let isOver = false;
@@ -411,7 +411,7 @@ export class Endpoint {
         } else {
           // The program may dispose of the channel before the reason is known.
           const { hasClosed } = this;
-          value.catch((error) => reject(given !== undefined ? given.reason : this.#closedBy(error, hasClosed)));
+          value.catch((error) => reject(cancelled !== undefined ? cancelled.reason : this.#closedBy(error, hasClosed)));
           end();
         }
       };
@@ -430,7 +430,7 @@ export class Endpoint {
           // The wait may be the second one of a call, if the first has met a hole.
           const why = late();
           const reason = isTimeout(why, signal) ? timedOut(this.#wanted(), timeout) : why;
-          given = { reason };
+          cancelled = { reason };
           promises.cancel(run, () => reason);
           if (isOver) return;
           // It has its permit, and waits for its turn in this thread.

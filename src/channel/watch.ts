@@ -162,9 +162,9 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
 
   /** As `handle` of every shared object. The watch of a handle lives until a thread disposes of it. */
   override get handle(): WatchHandle {
-    const given = super.handle;
+    const handle = super.handle;
     this.#ends.keep();
-    return given;
+    return handle;
   }
 
   /** The bytes of the largest value. */

@@ -20,7 +20,7 @@ import {
 import { type Limited, limited, type MutexLimit } from '../common/limiting.js';
 import { waitingAt } from '../look/elements.js';
 import { type HeldLock, LockGuard } from '../objects/held-lock.js';
-import { giveBack, NO_LOCK, told } from '../objects/held-permits.js';
+import { giveBack, NO_LOCK, noted } from '../objects/held-permits.js';
 import { checkWaitOptions, type Signal, type WaitOptions } from '../objects/options.js';
 import { tellOwnerDied } from '../objects/owner-deaths.js';
 import { type Definition, find, type Handle, make, open } from '../objects/reference.js';
@@ -170,8 +170,8 @@ export class Mutex extends SharedObject<typeof KIND> implements MutexLimit {
   /**
    * The number of waiters, blocked threads and promises alike; 0 once the mutex is disposed of. Threads that still poll
    * before they queue up do not count. The number is racy, and meant for diagnostics. It may show a waiter a few
-   * instructions before the waiter has its place in the queue. Only when the waiter has this place do overtakings of it
-   * count against `bypass`.
+   * instructions before the waiter has its ticket. Only when the waiter has its ticket do overtakings of it count
+   * against `bypass`.
    */
   get waiting(): number {
     return waitingAt(this.#memory, this.#at);
@@ -263,7 +263,7 @@ export class Mutex extends SharedObject<typeof KIND> implements MutexLimit {
    * What a promise that has got the lock is fulfilled with. Deaths are reported before. `unlock` may have settled the
    * promise, so the callback runs after `unlock` has returned.
    */
-  #given<T>(give: (ownerDied: boolean) => T): T | Promise<T> {
+  #whenOwner<T>(give: (ownerDied: boolean) => T): T | Promise<T> {
     const deaths = this.#core.ownersDied(this.#at);
     if (deaths === 0) return give(false);
     return Promise.resolve(deaths).then((deaths) => give(tellOwnerDied(this, deaths, 1, this[giveBack])));
@@ -289,7 +289,7 @@ export class Mutex extends SharedObject<typeof KIND> implements MutexLimit {
    */
   tryHold(): HeldLock | undefined {
     const guard = new LockGuard(this, false);
-    return this.#try() === ADMITTED ? told(guard, this[report]()) : undefined;
+    return this.#try() === ADMITTED ? noted(guard, this[report]()) : undefined;
   }
 
   #try(): ADMITTED | REFUSED {
@@ -400,7 +400,7 @@ export class Mutex extends SharedObject<typeof KIND> implements MutexLimit {
       stop();
       if (value !== undefined) resolve(value.catch((error) => refuse(this, error, leaving?.reason)).catch(locate));
       else {
-        resolve(passes ? give(true) : this.#given(give));
+        resolve(passes ? give(true) : this.#whenOwner(give));
         shared.grants += uncounted;
         uncounted = 0;
       }
@@ -495,7 +495,7 @@ export class Mutex extends SharedObject<typeof KIND> implements MutexLimit {
       options === undefined
         ? this.#lock(this.#at) !== ADMITTED && this.#wait(Infinity, 'hold')
         : this.#lockFor('hold', options);
-    return told(guard, ownerDied);
+    return noted(guard, ownerDied);
   }
 
   /**
@@ -508,7 +508,7 @@ export class Mutex extends SharedObject<typeof KIND> implements MutexLimit {
 
   #holdAsync(method: string, options: WaitOptions | undefined): Promise<HeldLock> {
     const guard = new LockGuard(this, false);
-    return this.#lockAsync(method, options, (ownerDied) => told(guard, ownerDied));
+    return this.#lockAsync(method, options, (ownerDied) => noted(guard, ownerDied));
   }
 
   /**

@@ -119,8 +119,8 @@ export class Reference {
   /** Enters an evicted object in the arena again. Returns the address. */
   enter(libraryObject: LibraryObject): number {
     // The words of the evicted object will overwrite the properties given here.
-    const given = makeObject('Mutex', KIND_MUTEX, ANY, this.membership);
-    return this.membership.attach(libraryObject, given.#attachment, this.shared, given.address).address;
+    const made = makeObject('Mutex', KIND_MUTEX, ANY, this.membership);
+    return this.membership.attach(libraryObject, made.#attachment, this.shared, made.address).address;
   }
 
   handle<K extends Kind>(kind: K): Handle<K> {

@@ -2,7 +2,7 @@
  * A membership is one thread's part in one arena: its core instance, its doorbell, and its objects.
  *
  * A thread attaches to an arena once, however many handles of the arena arrive, and however many copies of this package
- * are loaded (common.ts), because the thread must have one place in the registry. The thread is attached to a shared
+ * are loaded (common.ts), because the thread must have one record in the registry. The thread is attached to a shared
  * object (core/arena/attachments.ts) for as long as one of its library objects may still use the shared object. The
  * last of these library objects lets go when
  *

@@ -19,7 +19,7 @@ import {
 } from '../border/numbers.js';
 import { type Limited, limited, type SemaphoreRuns } from '../common/limiting.js';
 import { type PermitsRequest, permitsOf, requestOf } from '../common/waits.js';
-import { giveBack, type HeldPermits, NO_PERMITS, PermitsGuard, told } from '../objects/held-permits.js';
+import { giveBack, type HeldPermits, NO_PERMITS, noted, PermitsGuard } from '../objects/held-permits.js';
 import { checkWaitOptions, isOptions, type WaitOptions } from '../objects/options.js';
 import { tellOwnerDied } from '../objects/owner-deaths.js';
 import { type Definition, find, type Handle, make, open, openKnown, type Reference } from '../objects/reference.js';
@@ -308,7 +308,7 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
    */
   tryHold(permits = 1): HeldPermits | undefined {
     const guard = new PermitsGuard(this, permits, false);
-    return this.#acquireNow('tryHold', permits) ? told(guard, this.#ownerDied) : undefined;
+    return this.#acquireNow('tryHold', permits) ? noted(guard, this.#ownerDied) : undefined;
   }
 
   #try(permits: number): ADMITTED | REFUSED {
@@ -518,7 +518,7 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
   hold(permits: number | WaitOptions = 1, options?: WaitOptions): HeldPermits {
     const guard = new PermitsGuard(this, permitsOf(permits), false);
     this.#acquireSo('hold', permits, options);
-    return told(guard, this.#ownerDied);
+    return noted(guard, this.#ownerDied);
   }
 
   /**

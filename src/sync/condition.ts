@@ -315,10 +315,10 @@ export class Condition extends SharedObject<typeof KIND> {
       if (value === undefined) this.#shared.carried = (this.#shared.carried ?? 0) + 1;
     };
     const alone = timeout !== Infinity || signal !== undefined ? promises.alone(settle) : undefined;
-    let given: { readonly reason: unknown } | undefined;
+    let cancelled: { readonly reason: unknown } | undefined;
     const give = (late: () => unknown): void => {
       const reason = late();
-      given = { reason };
+      cancelled = { reason };
       if (alone) promises.cancel(alone, () => reason);
     };
     const wanted = (): string => 'a notification';
@@ -338,7 +338,7 @@ export class Condition extends SharedObject<typeof KIND> {
     return waited.then(
       () => true,
       (error) => {
-        if (given === undefined || !Object.is(error, given.reason)) return this.#refused();
+        if (cancelled === undefined || !Object.is(error, cancelled.reason)) return this.#refused();
         if (this.#leftOver() === ADMITTED) {
           this.#shared.carried = this.#carried + 1;
           return true;

@@ -49,8 +49,8 @@
  * waits, every limit that a thread can have read is at most B more than the count when the waiter took its ticket. So
  * the waiter is overtaken at most B times, by any number of threads.
  *
- * Between `waiters` += 1 and its ticket a waiter has no place yet: threads that take tickets meanwhile go before it,
- * each with a limit of its own.
+ * Between `waiters` += 1 and its ticket a waiter is not in the queue yet: threads that take tickets meanwhile go before
+ * it, each with a limit of its own.
  *
  * lock compares the limit with the count in a word that it saw earlier. This word may be out of date, but that does no
  * harm: the exchange succeeds only if the word still has this count. So a thread takes the lock only while the count is

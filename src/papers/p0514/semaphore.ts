@@ -203,7 +203,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
 
   /**
    * Ends the wait of a request that the queue did not admit, because the request was cancelled for a reason or the
-   * queue is closed. The request has left its place in the queue, but it is still counted as waiting.
+   * queue is closed. The request has left the queue, but it is still counted as waiting.
    *
    * First the request subtracts what it wants from the count of waiting units. It can subtract only what signals have
    * not handed on yet. The rest has been handed on: these permits are in the queue, or a signaller is between the two

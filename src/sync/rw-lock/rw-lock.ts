@@ -38,7 +38,7 @@ import {
 } from '../../border/numbers.js';
 import type { Sync } from '../../border/sync.js';
 import { reasonOf } from '../../common/signals.js';
-import { NO_READING, NO_WRITING, told } from '../../objects/held-permits.js';
+import { NO_READING, NO_WRITING, noted } from '../../objects/held-permits.js';
 import { checkWaitOptions, type Properties, type Signal, type WaitOptions } from '../../objects/options.js';
 import { type Definition, find, make, open } from '../../objects/reference.js';
 import { close, disposedError, forget, isOver, reference } from '../../objects/shared-object.js';
@@ -300,7 +300,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
    */
   read(options?: WaitOptions): HeldRead {
     const guard = new ReadGuard(this.#guarded, false);
-    return told(guard, this.#lockReading('read', options, false) as boolean);
+    return noted(guard, this.#lockReading('read', options, false) as boolean);
   }
 
   /**
@@ -318,7 +318,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
   tryRead(): HeldRead | undefined {
     const guard = new ReadGuard(this.#guarded, false);
     const died = this.#lockReading('', undefined, true);
-    return died === undefined ? undefined : told(guard, died);
+    return died === undefined ? undefined : noted(guard, died);
   }
 
   /**
@@ -550,7 +550,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
   write(options?: WaitOptions): HeldWrite {
     const timeout = this.#checkWriting('write', options);
     const guard = new WriteGuard(this.#guarded, false);
-    return told(guard, this.#tellWriter(this.#lockWriting(timeout, true)));
+    return noted(guard, this.#tellWriter(this.#lockWriting(timeout, true)));
   }
 
   /**
@@ -569,7 +569,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
   tryWrite(): HeldWrite | undefined {
     const guard = new WriteGuard(this.#guarded, false);
     const died = this.#tryLockWriting();
-    return died === undefined ? undefined : told(guard, died);
+    return died === undefined ? undefined : noted(guard, died);
   }
 
   /**
@@ -584,7 +584,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
   update(options?: WaitOptions): HeldUpdate {
     const timeout = this.#checkWriting('update', options);
     const guard = new UpdateGuard(this.#guarded, false);
-    return told(guard, this.#tellWriter(this.#lockWriting(timeout, false)));
+    return noted(guard, this.#tellWriter(this.#lockWriting(timeout, false)));
   }
 
   /**
