@@ -224,7 +224,7 @@ const mended: Record<string, Fault> = {
   'closed-and-gone': {
     what: 'a promise that `close` has ended is told that the channel has been disposed of, if `dispose` follows',
     kinds: ['Channel'],
-    patches: [{ find: 'this.#closedBy(error, hasClosed)', put: 'this.#closedBy(error, false)' }],
+    patches: [{ find: 'this.#end.closedBy(error, hasClosed)', put: 'this.#end.closedBy(error, false)' }],
   },
   'select-both': {
     what: 'a select that receives the last message of a closed channel ends with the end of its other case',

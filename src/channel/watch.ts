@@ -291,7 +291,7 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
     const kept = this.#wire.keep(encoded);
     const left = countdown(timeout);
     let hasBegun = false;
-    await this.#turn.queueAsync(this.#keeper, 1, timeout, left, options.signal, () => {
+    await this.#turn.queueAsync(this.#keeper, timeout, left, options.signal, () => {
       // The turn may be over. If it is not, it goes back (Endpoint.expectCut).
       if (hasBegun)
         throw new Error(`${KIND}.setAsync: an exception has cut the setting short: the value may have been set`);
@@ -360,7 +360,7 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
       const newer = this.#newerThan(since);
       if (newer !== undefined) return this.#decoded(newer);
       try {
-        await this.#changes.queueAsync(this.#keeper, 1, timeout, left, signal, () => {}, stands);
+        await this.#changes.queueAsync(this.#keeper, timeout, left, signal, () => {}, stands);
       } catch (error) {
         if (!isClosedAt(this.#changes, error)) throw error; // such as the ClosedError of another channel, by the signal
       }
