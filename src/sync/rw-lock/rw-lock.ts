@@ -59,7 +59,7 @@ import {
 import { afterInterrupt } from '../../runtime/interrupts.js';
 import { WAIT_FAILED } from '../../runtime/numbers.js';
 import { countdown } from '../../runtime/parking.js';
-import { closed, newPromise, type Run, resolveOfNew } from '../../runtime/promises.js';
+import { closed, newPromise, type Resolve, type Run, resolveOfNew } from '../../runtime/promises.js';
 import { checkWaitAsync, waitAsync } from '../../runtime/wait-async.js';
 import { Semaphore } from '../../semaphore/semaphore.js';
 import {
@@ -717,27 +717,10 @@ export class RwLock extends PhaseObject<typeof KIND> {
     try {
       const side = this.#readySide();
       const core = this.#core;
-      // Is called when the turn comes. A writer shuts the gate at once, so no reader that comes later goes before it.
-      // If the stack was exhausted in this call, it is made again.
-      const due = (): void => {
-        side.takeTurn(this);
-        side.deaths += core.ownersDied(this[address]);
-        if (writes && side.shut() === QUEUED && timeout === 0) side.drained(REFUSED);
-      };
       let waited: Promise<void> | undefined;
       const queueUp = (): number => {
         waited = newPromise<void>();
-        const resolve = resolveOfNew();
-        let isDue = false;
-        const settle = (refusal?: Promise<never>): void => {
-          if (refusal === undefined) {
-            if (!isDue) due();
-            // The open section may be that of another call of this thread, which has given its turn back by now.
-            side.tell();
-          }
-          isDue = true;
-          resolve(refusal);
-        };
+        const settle = this.#settling(resolveOfNew(), writes, timeout);
         if (isImpatient) alone = promises.alone(settle);
         return promises.arrive(this, this[address], 1, attachment, settle, alone);
       };
@@ -745,7 +728,7 @@ export class RwLock extends PhaseObject<typeof KIND> {
       const answer = this.#section(side.turn === NO_TURN ? TURNING : NOTHING, () => {
         let answer: number = promises.first === 0 ? core.tryAcquireRobust(this[address], 1, attachment) : REFUSED;
         if (answer === REFUSED) answer = queueUp();
-        if (answer === ADMITTED) due();
+        if (answer === ADMITTED) this.#turnCame(writes, timeout);
         return answer;
       });
       if (answer < ADMITTED) throw answer === ANSWER_CLOSED ? this[disposedError]() : noRoom(core);
@@ -765,6 +748,30 @@ export class RwLock extends PhaseObject<typeof KIND> {
       }
     }
     return this.#tellWriter(this.#deaths());
+  }
+
+  /**
+   * Returns what settles a promise that waits for the turn. It may be called again, if an exception has ended a call.
+   */
+  #settling(resolve: (refusal?: Promise<never>) => void, writes: boolean, timeout: number): Resolve {
+    let isDue = false;
+    return (refusal) => {
+      if (refusal === undefined) {
+        if (!isDue) this.#turnCame(writes, timeout);
+        // The open section may be that of another call of this thread, which has given its turn back by now.
+        this[sideOfLock].tell();
+      }
+      isDue = true;
+      resolve(refusal);
+    };
+  }
+
+  /** A promise has the turn. A writer shuts the gate at once, so no reader that comes later goes before it. */
+  #turnCame(writes: boolean, timeout: number): void {
+    const side = this[sideOfLock];
+    side.takeTurn(this);
+    side.deaths += this.#core.ownersDied(this[address]);
+    if (writes && side.shut() === QUEUED && timeout === 0) side.drained(REFUSED);
   }
 
   async #becomeWriterAsync(left: () => number, timeout: number, signal: Signal | undefined): Promise<void> {
