@@ -157,6 +157,8 @@ export class KeyedSemaphore extends Keyed<typeof KIND> implements KeyedSemaphore
    * @param permits 1 (the default) to `permits` of the constructor.
    * @returns a guard, or undefined: `using held = hosts.tryHold(name); if (held) work()`.
    * @throws {RangeError | TypeError} for a bad key or number.
+   * @throws {ArenaFullError} if the arena has no room for another object.
+   * @throws the error that `onOwnerDied` throws; then the permits are free again.
    * @throws {DisposedError} if the object has been disposed of.
    */
   tryHold(key: Key, permits = 1): HeldPermits | undefined {

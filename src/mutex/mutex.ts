@@ -17,6 +17,7 @@ import {
   KIND_MUTEX,
   REFUSED,
 } from '../border/numbers.js';
+import type { MutexGuards } from '../common/guarding.js';
 import { type Limited, limited, type MutexLimit } from '../common/limiting.js';
 import { waitingAt } from '../look/elements.js';
 import { type HeldLock, LockGuard } from '../objects/held-lock.js';
@@ -67,7 +68,7 @@ const DEFINITION: Definition<typeof KIND, [MutexOptions]> = {
 };
 const nothing = (): void => {};
 
-export interface Mutex extends MutexLimit {}
+export interface Mutex extends MutexLimit, MutexGuards<HeldLock> {}
 
 /**
  * A lock shared by threads. One thread at a time is the owner.
@@ -93,7 +94,7 @@ export interface Mutex extends MutexLimit {}
  * await mutex.runExclusive(async () => {}); // where the thread may not block
  * ```
  */
-export class Mutex extends SharedObject<typeof KIND> implements MutexLimit {
+export class Mutex extends SharedObject<typeof KIND> implements MutexLimit, MutexGuards<HeldLock> {
   readonly #core = this[reference].membership.core;
   readonly #memory = this[reference].membership.memory;
   readonly #shared = this[reference].shared;
@@ -283,10 +284,6 @@ export class Mutex extends SharedObject<typeof KIND> implements MutexLimit {
     return true;
   }
 
-  /**
-   * As `tryLock`, but it returns a guard that unlocks, or undefined: `using held = mutex.tryHold()`. Never blocks, and
-   * throws what `tryLock` throws.
-   */
   tryHold(): HeldLock | undefined {
     const guard = new LockGuard(this, false);
     return this.#try() === ADMITTED ? noted(guard, this[report]()) : undefined;
@@ -498,10 +495,6 @@ export class Mutex extends SharedObject<typeof KIND> implements MutexLimit {
     return noted(guard, ownerDied);
   }
 
-  /**
-   * As `lockAsync`, but its promise is fulfilled with a guard: `await using held = await mutex.holdAsync()`. Never
-   * blocks the thread, and rejects as `lockAsync` does.
-   */
   holdAsync(options?: WaitOptions): Promise<HeldLock> {
     return this.#holdAsync('holdAsync', options);
   }

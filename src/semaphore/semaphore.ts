@@ -5,6 +5,7 @@
  * to private methods, so that the common case stays small enough for V8 to inline into its caller. They compare with a
  * literal 0, which is ADMITTED, because V8 would load and check an imported constant each time.
  */
+
 import {
   ADMITTED,
   ANSWER_CLOSED,
@@ -17,6 +18,7 @@ import {
   REFUSED,
   TIMED_OUT,
 } from '../border/numbers.js';
+import type { SemaphoreGuards } from '../common/guarding.js';
 import { type Limited, limited, type SemaphoreRuns } from '../common/limiting.js';
 import { type PermitsRequest, permitsOf, requestOf } from '../common/waits.js';
 import { giveBack, type HeldPermits, NO_PERMITS, noted, PermitsGuard } from '../objects/held-permits.js';
@@ -63,7 +65,7 @@ export type { SemaphoreOptions };
 /** A plain, structured-cloneable value to send to another thread, for `Semaphore.from` there. */
 export type SemaphoreHandle = Handle<'Semaphore'>;
 
-export interface Semaphore extends SemaphoreRuns {}
+export interface Semaphore extends SemaphoreRuns, SemaphoreGuards<HeldPermits> {}
 
 /**
  * A counting semaphore shared by threads, first come, first served.
@@ -89,7 +91,7 @@ export interface Semaphore extends SemaphoreRuns {}
  * await pool.runExclusive(async () => {}); // where the thread may not block
  * ```
  */
-export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRuns {
+export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRuns, SemaphoreGuards<HeldPermits> {
   readonly #core = this[reference].membership.core;
   readonly #pollTime = this[reference].membership.pollTime;
   readonly #shared = this[reference].shared;
@@ -278,14 +280,6 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
     if (answer !== ADMITTED) this.#park(answer, permits, timeout, left);
   }
 
-  /**
-   * Takes permits if they are free and no request waits. Never blocks, never overtakes a waiter.
-   * @param permits 1 (the default) to `max`.
-   * @returns whether it has taken them.
-   * @throws {RangeError | TypeError} for a bad number.
-   * @throws {DisposedError} if the semaphore has been disposed of.
-   * @example if (pool.tryAcquire(2)) pool.release(2);
-   */
   tryAcquire(permits = 1): boolean {
     return this.#acquireNow('tryAcquire', permits);
   }
@@ -302,10 +296,6 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
     return answer === ADMITTED;
   }
 
-  /**
-   * As `tryAcquire`, but it returns a guard that gives the permits back, or undefined: `using held = pool.tryHold()`.
-   * Never blocks, and throws what `tryAcquire` throws.
-   */
   tryHold(permits = 1): HeldPermits | undefined {
     const guard = new PermitsGuard(this, permits, false);
     return this.#acquireNow('tryHold', permits) ? noted(guard, this.#ownerDied) : undefined;
@@ -320,12 +310,6 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
     return answer;
   }
 
-  /**
-   * Takes all permits that are free at one moment, unless a request waits. `release` gives them back. Never blocks.
-   * @returns how many it has taken; 0 if none is free.
-   * @throws {DisposedError} if the semaphore has been disposed of.
-   * @example pool.release(pool.drain());
-   */
   drain(): number {
     this[back]();
     const taken = this.#core.drain(this.#at, this.#countedBy);
@@ -521,24 +505,13 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
     return noted(guard, this.#ownerDied);
   }
 
-  /**
-   * As `acquireAsync`, but its promise is fulfilled with a guard: `await using held = await pool.holdAsync()`.
-   * Never blocks the thread, and rejects as `acquireAsync` does.
-   */
-  holdAsync(permits?: number, options?: WaitOptions): Promise<HeldPermits>;
-  holdAsync(options: WaitOptions): Promise<HeldPermits>;
-  holdAsync(permits: number | WaitOptions = 1, options?: WaitOptions): Promise<HeldPermits> {
-    return this.#holdAsync('holdAsync', permits, options);
+  holdAsync(...request: PermitsRequest): Promise<HeldPermits> {
+    return this.#holdAsync('holdAsync', ...requestOf(request));
   }
 
-  async #holdAsync(
-    method: string,
-    permits: number | WaitOptions,
-    options: WaitOptions | undefined,
-  ): Promise<HeldPermits> {
+  async #holdAsync(method: string, permits: number, options: WaitOptions | undefined): Promise<HeldPermits> {
     await this.#queue(method, permits, options);
-    const held = permitsOf(permits);
-    return new PermitsGuard(this, held, this.#robust && this.#takeOwnerDeaths(held));
+    return new PermitsGuard(this, permits, this.#robust && this.#takeOwnerDeaths(permits));
   }
 
   runExclusive<T>(run: () => T | PromiseLike<T>, ...request: PermitsRequest): Promise<T> {

@@ -37,6 +37,7 @@ import {
   TIMED_OUT,
 } from '../../border/numbers.js';
 import type { Sync } from '../../border/sync.js';
+import type { RwLockGuards } from '../../common/guarding.js';
 import { reasonOf } from '../../common/signals.js';
 import { NO_READING, NO_WRITING, noted } from '../../objects/held-permits.js';
 import { checkWaitOptions, type Properties, type Signal, type WaitOptions } from '../../objects/options.js';
@@ -121,6 +122,8 @@ const sideOfLock = Symbol();
 
 const WITHOUT_BLOCKING = 'lockWriteAsync, writeAsync, updateAsync or tryLockWrite';
 
+export interface RwLock extends RwLockGuards<HeldRead, HeldWrite, ReadOptions> {}
+
 /**
  * A lock for many readers or one writer. The lock is phase-fair: a reader waits for one writer at most, however many
  * writers queue. Writers are first come, first served. A reader waits for a writer that is in, and for a writer that
@@ -146,7 +149,7 @@ const WITHOUT_BLOCKING = 'lockWriteAsync, writeAsync, updateAsync or tryLockWrit
  * await using held = await lock.writeAsync({ timeout: 50 }); // alone; or write, which blocks
  * ```
  */
-export class RwLock extends PhaseObject<typeof KIND> {
+export class RwLock extends PhaseObject<typeof KIND> implements RwLockGuards<HeldRead, HeldWrite, ReadOptions> {
   /** @internal Tests look at it. */
   readonly [sideOfLock]: Side = sideOf(this[reference]);
   readonly #core = this[reference].membership.core;
@@ -303,18 +306,10 @@ export class RwLock extends PhaseObject<typeof KIND> {
     return noted(guard, this.#lockReading('read', options, false) as boolean);
   }
 
-  /**
-   * As `lockReadAsync`, but its promise is fulfilled with a guard: `await using held = await lock.readAsync()`. Never
-   * blocks the thread, and rejects as `lockReadAsync` does.
-   */
   async readAsync(options?: ReadOptions): Promise<HeldRead> {
     return new ReadGuard(this.#guarded, await this.#lockReadingAsync('readAsync', options));
   }
 
-  /**
-   * As `tryLockRead`, but it returns a guard that unlocks, or undefined:
-   * `using held = lock.tryRead(); if (held) look()`. Never blocks, and throws what `tryLockRead` throws.
-   */
   tryRead(): HeldRead | undefined {
     const guard = new ReadGuard(this.#guarded, false);
     const died = this.#lockReading('', undefined, true);
@@ -553,19 +548,10 @@ export class RwLock extends PhaseObject<typeof KIND> {
     return noted(guard, this.#tellWriter(this.#lockWriting(timeout, true)));
   }
 
-  /**
-   * As `lockWriteAsync`, but its promise is fulfilled with a guard: `await using held = await lock.writeAsync()`. Never
-   * blocks the thread, and rejects as `lockWriteAsync` does.
-   */
   async writeAsync(options?: WaitOptions): Promise<HeldWrite> {
     return new WriteGuard(this.#guarded, await this.#lockWritingAsync('writeAsync', options, true));
   }
 
-  /**
-   * As `tryLockWrite`, but it returns a guard that unlocks, or undefined. Never blocks, and throws what `tryLockWrite`
-   * throws.
-   * @example using held = lock.tryWrite();
-   */
   tryWrite(): HeldWrite | undefined {
     const guard = new WriteGuard(this.#guarded, false);
     const died = this.#tryLockWriting();
