@@ -25,6 +25,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { kindsIn } from './words.mjs';
 
 // TypeScript 7 has no programming interface.
 const ts = createRequire(new URL('../docs-build/package.json', import.meta.url))('typescript');
@@ -94,13 +95,14 @@ function numbers(words) {
 }
 
 function kinds(words) {
-  const all = [...words.values()].filter(({ name }) => name.startsWith('KIND_'));
+  const all = kindsIn(words);
+  const low = ({ value }) => value & words.get('KIND_NUMBER').value;
   const pascal = (name) =>
     name
       .slice(5)
       .toLowerCase()
       .replace(/(^|_)(\w)/g, (_, __, letter) => letter.toUpperCase());
-  const rows = all.toSorted((a, b) => a.value - b.value).map(({ name, value }) => `  ${pascal(name)}: ${value},\n`);
+  const rows = all.toSorted((a, b) => low(a) - low(b)).map(({ name, value }) => `  ${pascal(name)}: ${value},\n`);
   return `
 /** The number of each kind of shared object. A program without the other entries carries no table: its classes use KIND_*. */
 export const KINDS = {

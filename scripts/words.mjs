@@ -6,7 +6,7 @@
  *
  *   - if two words of one class of objects overlap, unless the comment of one says `in the place of` the other;
  *   - if buildObject of core/arena/objects.ts does not set a word, unless its comment says `not set in a new object`;
- *   - if two answers, or two kinds, have the same number.
+ *   - if two answers have the same number, or two kinds the same low byte.
  *
  * The comment of a word begins with the width of the word, i32 or i64. `of a TwaSemaphore` in the comment says that no
  * other class has the word.
@@ -48,18 +48,32 @@ export function readWords(root) {
     }
   }
   for (const word of words.values()) word.value = numberOf(word.text, words);
-  for (const same of [(word) => word.answer, ({ name }) => name.startsWith('KIND_')]) {
-    const all = [...words.values()].filter(same);
-    for (const { name, value } of all)
-      for (const other of all)
-        if (other.value === value && other.name !== name)
-          throw new Error(`${name} and ${other.name} are both ${value}`);
-  }
+  const all = [...words.values()];
+  refuseTwins(
+    all.filter(({ answer }) => answer),
+    ({ value }) => value,
+  );
+  refuseTwins(kindsIn(words), ({ value }) => value & words.get('KIND_NUMBER').value);
   return words;
 }
 
-/** The value of a constant: a number, or a product, a shift or a difference of numbers and other constants. */
+/** Returns the rows of the table of kinds. */
+export function kindsIn(words) {
+  return [...words.values()].filter(({ name }) => name.startsWith('KIND_') && name !== 'KIND_NUMBER');
+}
+
+function refuseTwins(all, numberOf) {
+  const names = new Map();
+  for (const word of all) {
+    const number = numberOf(word);
+    if (names.has(number)) throw new Error(`${names.get(number)} and ${word.name} are both ${number}`);
+    names.set(number, word.name);
+  }
+}
+
+/** The value of a constant: a number, or a product, a shift, a difference or the bits of numbers and other constants. */
 function numberOf(text, words) {
+  if (text.includes(' | ')) return text.split(' | ').reduce((bits, part) => bits | numberOf(part, words), 0);
   const [, left, operator, right] = /^(\S+)(?: (\*|<<|-) (\S+))?$/.exec(text) ?? [];
   const part = (one) => {
     if (/^-(0x[0-9a-f]+|\d+)$/.test(one)) return -BigInt(one.slice(1));
@@ -87,14 +101,13 @@ function classesOf(words) {
     ['every object', common],
     [ALGORITHMS, algorithms],
   ]);
-  for (const { name, file } of words.values()) {
-    if (!name.startsWith('KIND_')) continue;
+  for (const { name, says } of kindsIn(words)) {
+    const [folder] = says.split('/');
     const kind = name.slice(5).toLowerCase();
     const pascal = kind.replace(/(^|_)(\w)/g, (_, __, letter) => letter.toUpperCase());
-    const folder = file.split('/').at(-2);
     const files = [folder, ...(BUILT_ON[folder] ?? [])].map((one) => `core/kinds/${one}/words.ts`);
     const own = all.filter((word) => (word.of.length === 0 ? files.includes(word.file) : word.of.includes(pascal)));
-    classes.set(pascal, file === 'core/papers/words.ts' ? [...own, ...algorithms] : own);
+    classes.set(pascal, folder === 'papers' ? [...own, ...algorithms] : own);
   }
   return classes;
 }

@@ -47,6 +47,7 @@ import { chainMask } from '../arena/arena';
 import { setLastTicket } from '../arena/last-ticket';
 import { closeObject } from '../arena/objects';
 import { GRANT, O_KIND, O_SPIN, O_THRESHOLD, TICKET } from '../arena/words';
+import { KIND_CHANNEL_SEMAPHORE, KIND_LOCATION_SEMAPHORE } from '../kinds/words';
 import { chainSignal, chainWait } from './chain-semaphore';
 import { chainOf, satisfied } from './chains';
 import { channelWait } from './channel-semaphore';
@@ -55,7 +56,7 @@ import { chainSlotOf, mostChains } from './hashes';
 import { locationWaitUntil } from './location-semaphore';
 import { locationWakeAll, locationWakeAllPolite } from './locations';
 import { farBudget, relax } from './relax';
-import { KIND_CHANNEL_SEMAPHORE, KIND_LOCATION_SEMAPHORE, THRESHOLD } from './words';
+import { THRESHOLD } from './words';
 
 /** SemaTake: takes a permit, and blocks until it is this thread's turn. Returns ADMITTED or ANSWER_CLOSED. */
 export function acquire(s: usize): i32 {

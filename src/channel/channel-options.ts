@@ -80,7 +80,6 @@ export function properties(what: string, options: ChannelOptions<never>): Proper
   return {
     permits: capacity,
     max: capacity - 1,
-    robust: true,
     threshold: sizeOfPlace(most),
     differences: (words) =>
       differing(['capacity', words[O_INITIAL / 4], capacity], ['bytes', roomIn(words), roomFor(most)]),

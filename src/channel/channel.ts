@@ -69,7 +69,6 @@ import { Sender } from './sender.js';
 const FORM: Form = {
   kind: 'ReceivingEnd',
   kindNumber: KIND_RECEIVING_END,
-  robust: 1,
   sending: {
     isSending: true,
     thing: 'channel',

@@ -15,7 +15,6 @@ export const FROM = `${KIND}.from`;
 export const FORM: Form = {
   kind: 'WatchingEnd',
   kindNumber: KIND_WATCHING_END,
-  robust: 0,
   sending: {
     isSending: true,
     thing: 'watch',
@@ -87,7 +86,6 @@ export function properties(what: string, options: WatchOptions<never>): Properti
   return {
     permits: 1,
     max: PLACES - 1,
-    robust: true,
     threshold: sizeOfPlace(most),
     differences: (words) => differing(['bytes', roomIn(words), roomFor(most)]),
   };

@@ -151,5 +151,5 @@ export class KeyedMutex extends Keyed<typeof KIND> implements KeyedMutexRuns {
 function properties(what: string, options: KeyedMutexOptions): Properties {
   refuseName(what, KIND, 'options', options, 'an object');
   checkOptions(what, options, ['arena']);
-  return { permits: 1, max: 1, robust: true };
+  return { permits: 1, max: 1 };
 }

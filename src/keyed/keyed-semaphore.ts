@@ -197,5 +197,5 @@ function properties(what: string, permits: number, options: KeyedSemaphoreOption
   refuseName(what, KIND, 'permits', permits, 'an integer', ', permits');
   checkOptions(what, options, ['arena']);
   const max = checkInteger(`${what}: permits`, permits, 1, LIMIT);
-  return { permits: max, max, robust: true };
+  return { permits: max, max };
 }

@@ -484,7 +484,6 @@ function properties(what: string, permits: number, per: number, options: RateLim
     permits,
     max: per,
     spin: burst,
-    robust: false,
     differences: (has) =>
       differing(
         ['permits', has[O_INITIAL / 4], permits],

@@ -36,11 +36,10 @@ import {
   E_START,
   ELEMENT_SIZE,
   GRANT,
+  HAS_HEAD,
+  HAS_PHASE,
+  HOLDS,
   IDLE,
-  KIND_CHANNEL,
-  KIND_CONDITION,
-  KIND_MUTEX,
-  KIND_SEMAPHORE,
   LIFE_STATE,
   M_CLOSED,
   M_WAITER,
@@ -54,7 +53,7 @@ import {
 } from '../border/numbers.js';
 import type { SharedMemory } from '../runtime/own-arenas.js';
 import { caseMark } from './case-mark.js';
-import { isAsync, isClosed, kindOf, objectIndexOf, threadOf, View } from './view.js';
+import { has, isAsync, isClosed, kindOf, objectIndexOf, threadOf, View } from './view.js';
 
 /** The bits of a state that are not its epoch. */
 const STATES = 15;
@@ -319,14 +318,14 @@ function isOf(words: Int32Array, e: number, lo: number, hi: number): boolean {
 
 /** Returns what the thread of an attachment holds. E_HELD is 1 for the head of a mutex; of a condition, it is carried. */
 function heldBy(kind: number, held: number): number {
-  return kind === KIND_MUTEX || kind === KIND_CONDITION ? 0 : held;
+  return (kind & HOLDS) === 0 ? 0 : held;
 }
 
 /** Returns how many calls of the thread of an attachment wait outside the queue. */
 function waitsBy(kind: number, held: number, end: number): number {
-  if (kind === KIND_MUTEX) return Number(held !== 0);
-  // An end of a channel or of a watch has other things in E_END (core/kinds/channel/words.ts).
-  return kind === KIND_SEMAPHORE || kind === KIND_CONDITION || (kind & ~3) === KIND_CHANNEL ? 0 : end;
+  if ((kind & HAS_HEAD) !== 0) return Number(held !== 0);
+  // Other kinds may have other things in E_END, as an end of a channel has (core/kinds/channel/words.ts).
+  return (kind & HAS_PHASE) === 0 ? 0 : end;
 }
 
 /** Returns the queue of an object in which nobody stands, as far as a look has seen. */
@@ -378,7 +377,7 @@ export function waitingIn({ queues, attachments }: Pick<Elements, 'queues' | 'at
 export function waitingAt(memory: SharedMemory, object: number): number {
   if (object === CLOSED_OBJECT) return 0;
   const view = new View(memory);
-  if (kindOf(view, object) === KIND_MUTEX) return countedBy(view, object);
+  if (has(view, object, HAS_HEAD)) return countedBy(view, object);
   return waitingIn(elementsIn(view, { ageOf: () => 0, most: 0, selects: () => false, only: object }), object);
 }
 

@@ -1,11 +1,12 @@
 /** Who holds an object, as its words tell: for reports, and for the numbers of an arena. */
-import { KINDS } from '../border/kinds.js';
 import {
   GATE_SHUT,
-  KIND_MUTEX,
+  HAS_HEAD,
+  HAS_OWNER,
   KIND_ONCE,
   KIND_RW_LOCK,
   KIND_SEMAPHORE,
+  KIND_WAIT_GROUP,
   M_OWNER,
   M_WORD,
   O_OWNER,
@@ -22,16 +23,6 @@ export interface Holder {
   readonly permits: number;
 }
 
-/** Locks of taketurns/algorithms that say in O_OWNER who has them. */
-const OWNED = new Set<number>([
-  KINDS.TicketLock,
-  KINDS.TwaLock,
-  KINDS.McsLock,
-  KINDS.ClhLock,
-  KINDS.LifoLock,
-  KINDS.ReciprocatingLock,
-]);
-
 /** Returns who holds an object. Undefined if nobody can know, or an object of this kind is never held. */
 export function holdersIn(look: Look, object: number): Holder[] | undefined {
   const { view } = look;
@@ -39,10 +30,10 @@ export function holdersIn(look: Look, object: number): Holder[] | undefined {
   const one = (thread: number): Holder[] => (thread === 0 ? [] : [{ thread, permits: 1 }]);
   const held = (): Holder[] =>
     attachmentsOf(look, object).flatMap(({ thread, held }) => (held > 0 ? [{ thread, permits: held }] : []));
-  if (kind === KIND_MUTEX) return one(view.load(object + M_WORD) & M_OWNER);
-  if (OWNED.has(kind)) return one(view.load(object + O_OWNER));
+  if ((kind & HAS_HEAD) !== 0) return one(view.load(object + M_WORD) & M_OWNER);
+  if ((kind & HAS_OWNER) !== 0) return one(view.load(object + O_OWNER));
   if (kind === KIND_SEMAPHORE) return view.load(object + O_ROBUST) === 0 ? undefined : held();
-  if (kind === KIND_ONCE || kind === KINDS.WaitGroup) return held();
+  if (kind === KIND_ONCE || kind === KIND_WAIT_GROUP) return held();
   if (kind !== KIND_RW_LOCK) return undefined;
   const isShut = (view.load(object + O_PHASE) & GATE_SHUT) !== 0;
   const readers = placesOf(look, object).filter(({ reads }) => reads);

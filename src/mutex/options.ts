@@ -31,6 +31,5 @@ export function properties(what: string, options: MutexOptions): Properties {
   return {
     permits: 1,
     max: checkInteger(`${what}: bypass`, bypass, 0, MOST_BYPASS),
-    robust: true,
   };
 }

@@ -10,7 +10,8 @@ export * from '../common/waits.js';
 export interface Properties {
   readonly permits: number;
   readonly max: number;
-  readonly robust: boolean;
+  /** What the program wants. Default: the trait IS_ROBUST of the kind. */
+  readonly robust?: boolean;
   /** O_SPIN: of an object of the papers, how often a waiter polls before it parks. Default: ADAPTIVE. */
   readonly spin?: number;
   /** Of an object of the algorithms. Default 0. */

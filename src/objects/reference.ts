@@ -14,6 +14,7 @@ import {
   ANSWER_STALE,
   ANSWER_WRONG_KIND,
   type Attachment,
+  IS_ROBUST,
   KIND_MUTEX,
   LIMIT,
   N_BYTES,
@@ -158,7 +159,14 @@ export interface Definition<K extends Kind, A extends Arguments> {
 /** The words that a new object gets. An object that is found by its name must agree in these words. */
 function words(
   kindNumber: number,
-  { permits, max, spin = ADAPTIVE, threshold = 0, robust, hash = Number(robust) }: Properties,
+  {
+    permits,
+    max,
+    spin = ADAPTIVE,
+    threshold = 0,
+    robust = (kindNumber & IS_ROBUST) !== 0,
+    hash = Number(robust),
+  }: Properties,
 ) {
   return [kindNumber, permits, max, spin, threshold, hash] as const;
 }
@@ -229,7 +237,7 @@ export function find<K extends Kind>(
 }
 
 /** Stands for the properties of an object that must exist, whatever they are. */
-const ANY: Properties = { permits: -1, max: LIMIT, robust: false };
+const ANY: Properties = { permits: -1, max: LIMIT };
 
 /** @internal Opens the object of a name, or makes it by the arguments of the constructor. */
 export function open<K extends Kind, A extends Arguments>(
@@ -297,12 +305,13 @@ function differencesOf(has: Int32Array, p: Properties, only: string | undefined)
   const robust = has[O_ROBUST / 4] as number;
   // An object of the algorithms has its hash where a semaphore has `robust`.
   if (p.hash !== undefined && p.hash !== robust) return 'another hash or way to wait';
+  const isRobust = p.hash === undefined && robust > 0;
   // A caller who gives no max would not know the number.
   const named = (max: unknown): unknown => (max === LIMIT ? `${max} (the default)` : max);
   return differing(
     [only ?? 'permits', has[O_INITIAL / 4], p.permits],
     [only ?? 'max', named(has[O_MAX / 4]), named(p.max)],
-    [only ?? 'robust', p.hash === undefined && robust > 0, p.robust],
+    [only ?? 'robust', isRobust, p.robust ?? isRobust],
   );
 }
 

@@ -27,7 +27,7 @@ import {
   E_SINCE,
   E_START,
   ELEMENT_SIZE,
-  KIND_MUTEX,
+  HAS_HEAD,
   MORE,
   O_LIFE,
   REFUSED,
@@ -38,7 +38,7 @@ import {
 } from '../border/numbers.js';
 import type { Sync } from '../border/sync.js';
 import { ownNumber, PAUSE } from '../look/key-reading.js';
-import { kindOf, View } from '../look/view.js';
+import { has, View } from '../look/view.js';
 import { mark } from '../runtime/embedded.js';
 import { epoch } from '../runtime/epoch.js';
 import { WAIT_BLOCKED, WAIT_FAILED } from '../runtime/numbers.js';
@@ -169,7 +169,7 @@ class BlockedRequest {
 
   /** The wait in the queue is over. A request for a mutex that has not failed goes on as the head. */
   leaves(object: number, failed: boolean): void {
-    if (failed || kindOf(this.#view, object) !== KIND_MUTEX) this.ends(object, failed);
+    if (failed || !has(this.#view, object, HAS_HEAD)) this.ends(object, failed);
   }
 
   ends(object: number, failed: boolean): void {
@@ -241,7 +241,7 @@ function measurePromises(core: Core, view: View, membership: Measured, tell: Tel
     const count = call();
     try {
       // A promise for a mutex goes on as the head.
-      if (count > 0 && kindOf(view, object) !== KIND_MUTEX) tell(object, waited, false, false, count);
+      if (count > 0 && !has(view, object, HAS_HEAD)) tell(object, waited, false, false, count);
     } catch {}
     return count;
   };

@@ -1,13 +1,13 @@
 /** A report of an arena: what a look has found (src/look/look.ts), as a plain object. */
 
-import { KINDS } from '../border/kinds.js';
 import {
   GATE_SHUT,
   H_ELEMENTS,
   H_OBJECTS,
   H_THREADS,
-  KIND_CONDITION,
-  KIND_MUTEX,
+  HAS_HEAD,
+  HAS_PHASE,
+  KIND_EVENT,
   KIND_ONCE,
   KIND_RW_LOCK,
   KIND_SEMAPHORE,
@@ -286,7 +286,7 @@ function permitsOf(
   const { view } = look;
   const kind = kindOf(view, object);
   const none = { available: undefined, out: undefined };
-  if (kind === KIND_MUTEX) {
+  if ((kind & HAS_HEAD) !== 0) {
     const owner = view.load(object + M_WORD) & M_OWNER;
     return { state: owner === 0 ? 'unlocked' : 'locked', ...none };
   }
@@ -304,10 +304,10 @@ function permitsOf(
     const state = isLock ? (out > 0 ? 'locked' : 'unlocked') : `${out} of ${counted(made, 'permit')} out`;
     return { state, available, out };
   }
-  if (kind === KIND_CONDITION || kind < KIND_RW_LOCK || kind > KINDS.Once) return { state: '', ...none };
+  if ((kind & HAS_PHASE) === 0) return { state: '', ...none };
   const count = view.load(object + O_PHASE) & PHASE_COUNT;
   if (kind === KIND_ONCE) return { state: ['done', 'not begun', 'runs'][count] ?? '', ...none };
-  if (kind === KINDS.Event) return { state: count === 0 ? 'set' : 'not set', ...none };
+  if (kind === KIND_EVENT) return { state: count === 0 ? 'set' : 'not set', ...none };
   return { state: `${count} left`, ...none };
 }
 

@@ -31,13 +31,13 @@ import { host } from '#host';
 import type { Core } from '../border/core.js';
 import {
   ANSWER_FULL,
+  CAN_MOVE,
   CLOSED_OBJECT,
   GONE,
   GRANT,
   H_OBJECTS,
   H_THREADS,
-  KIND_MUTEX,
-  KIND_SEMAPHORE,
+  IS_ROBUST,
   O_ADDED,
   O_INITIAL,
   O_KIND,
@@ -366,7 +366,7 @@ export class Membership {
 
   /**
    * Takes the place of a private object that is idle, if the class of the object can enter it again (SharedObject). A
-   * robust semaphore is not evicted: its calls contain the number of its attachment.
+   * semaphore that is robust is not evicted: its calls contain the number of its attachment.
    */
   #evict(shared: Shared): void {
     const { core } = this;
@@ -375,8 +375,10 @@ export class Membership {
     // An exception may have ended a call on the object midway; see #drop.
     core.tryLock(CLOSED_OBJECT);
     const words = this.#words.slice(at, at + 32);
+    const kind = words[O_KIND / 4] as number;
     if (
-      words[O_KIND / 4] === (countedBy ? KIND_MUTEX : KIND_SEMAPHORE) &&
+      (kind & CAN_MOVE) !== 0 &&
+      (countedBy === 0 || (kind & IS_ROBUST) !== 0) &&
       shared.isPrivate &&
       promises.first === 0 &&
       core.held(attachment) === 0 &&

@@ -380,5 +380,5 @@ function properties(what: string, parties: number, options: BarrierOptions): Pro
   refuseName(what, KIND, 'parties', parties, 'an integer', ', parties');
   checkAction(what, options);
   checkInteger(`${what}: parties`, parties, 1, MOST_PARTIES);
-  return { permits: parties, max: parties, robust: true };
+  return { permits: parties, max: parties };
 }

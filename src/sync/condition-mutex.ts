@@ -28,7 +28,7 @@ export function properties(_what: string, mutex: Mutex): Properties {
   // The condition knows the mutex by its place, so the mutex must not be evicted.
   shared.isPrivate = false;
   const threshold = membership.core.generation(address);
-  return { permits: 0, max: address, robust: true, threshold };
+  return { permits: 0, max: address, threshold };
 }
 
 /** Names the arena of a mutex. */

@@ -145,7 +145,6 @@ function properties(what: string, options: EventOptions): Properties {
   return {
     permits: Number(!set),
     max: 1,
-    robust: false,
     differences: (has) => differing(['set', has[O_INITIAL / 4] === 0, set]),
   };
 }

@@ -136,5 +136,5 @@ export class Latch extends ZeroObject<typeof KIND> implements LatchCount {
 function properties(what: string, count: number, options: SyncOptions): Properties {
   refuseName(what, KIND, 'count', count, 'an integer', ', count');
   checkOptions(what, options, ['arena']);
-  return { permits: checkInteger(`${what}: count`, count, 0, MOST), max: MOST, robust: false };
+  return { permits: checkInteger(`${what}: count`, count, 0, MOST), max: MOST };
 }

@@ -289,5 +289,5 @@ export class Once extends PhaseObject<typeof KIND> {
 function properties(what: string, options: SyncOptions): Properties {
   refuseName(what, KIND, 'options', options, 'an object');
   checkOptions(what, options, ['arena']);
-  return { permits: 1, max: 2, robust: true };
+  return { permits: 1, max: 2 };
 }

@@ -284,5 +284,5 @@ export class HeldTask extends Guard implements TaskEnd {
 function properties(what: string, options: SyncOptions): Properties {
   refuseName(what, KIND, 'options', options, 'an object');
   checkOptions(what, options, ['arena']);
-  return { permits: 0, max: MOST, robust: true };
+  return { permits: 0, max: MOST };
 }

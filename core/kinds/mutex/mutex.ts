@@ -97,7 +97,6 @@ import {
   E_HELD,
   E_SINCE,
   GRANT,
-  O_KIND,
   OBJECT_SIZE,
   T_WAKE,
   THREAD_MASK,
@@ -113,7 +112,6 @@ import { note, ring } from '../../queue/waking';
 import { ALL } from '../../queue/words';
 import { COUNT_HIGH_BITS, overtakings, scaledBypassLeft, setBase } from './mutex-pace';
 import {
-  KIND_MUTEX,
   M_CLOSED,
   M_HEAD,
   M_OVERTAKING,
@@ -141,10 +139,6 @@ export let limitUnset: bool = false;
 export let slept: bool = false;
 /** How often askAll had been called when this thread began to wait. */
 export let asksBefore: i32 = 0;
-
-export function isMutex(o: usize): bool {
-  return atomic.load<i32>(o, O_KIND) === KIND_MUTEX;
-}
 
 /** Called when the thread frees its record. From now on the first exchange of lock fails: no word equals this guess. */
 export function spoilGuess(): void {

@@ -62,7 +62,7 @@ class OwnPlace extends Places {
 
 function properties(what: string, options: AtomicSemaphoreOptions): Properties {
   checkOptions(what, options, ['arena']);
-  return { permits: 0, max: LIMIT, spin: 0, robust: false };
+  return { permits: 0, max: LIMIT, spin: 0 };
 }
 
 /**

@@ -73,7 +73,6 @@ export function counterProperties(what: string, desired: unknown, max: number, o
     max: LIMIT,
     spin: budget(what, options, ADAPTIVE, PARKING),
     threshold: max,
-    robust: false,
   };
 }
 

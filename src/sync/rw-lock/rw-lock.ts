@@ -1143,5 +1143,5 @@ export class RwLock extends PhaseObject<typeof KIND> implements RwLockGuards<Hel
 function properties(what: string, options: SyncOptions): Properties {
   refuseName(what, KIND, 'options', options, 'an object');
   checkOptions(what, options, ['arena']);
-  return { permits: 1, max: LIMIT, robust: true };
+  return { permits: 1, max: LIMIT };
 }
