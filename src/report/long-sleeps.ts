@@ -47,6 +47,7 @@ import {
 import type { Sync } from '../border/sync.js';
 import { mark } from '../runtime/embedded.js';
 import { epoch } from '../runtime/epoch.js';
+import { ownWaitsIn } from '../runtime/own-waits.js';
 import type { Listening, Measured, measureWaits } from './measure.js';
 import { isMeasured, type Setting, settingOf } from './settings.js';
 import { NONE, OTHERS, PERHAPS, type Verdict } from './verdicts.js';
@@ -55,8 +56,6 @@ import type { likelyMistake, Own, ownCircle } from './youngest.js';
 /** The part of a membership that the looks need. */
 export interface OwnMembership extends Measured {
   readonly core: Core;
-  /** Whether the thread must become the owner of a mutex again, so that it cannot leave the queue. */
-  readonly locksAgain?: boolean;
 }
 
 /** What a thread needs to look for deadlocks. */
@@ -210,7 +209,7 @@ class LongSleeps {
 
   /** Whether the thread could not leave the queue, if it waited in a deadlock that throws. */
   get #isPassive(): boolean {
-    return this.#membership.locksAgain === true && this.#setting.deadlocks === 'throw';
+    return ownWaitsIn(this.#membership).locksAgain && this.#setting.deadlocks === 'throw';
   }
 
   /** Returns how long a sleep without a time limit first lasts. */

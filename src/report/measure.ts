@@ -42,6 +42,7 @@ import { has, View } from '../look/view.js';
 import { mark } from '../runtime/embedded.js';
 import { epoch } from '../runtime/epoch.js';
 import { WAIT_BLOCKED, WAIT_FAILED } from '../runtime/numbers.js';
+import { ownWaitsIn } from '../runtime/own-waits.js';
 import { counter } from './series.js';
 import { isMeasured } from './settings.js';
 
@@ -63,8 +64,6 @@ export interface Ended {
 export interface Measured {
   readonly memory: WebAssembly.Memory;
   readonly thread: number;
-  /** Whether the request that is being cancelled is a case of a `select` in which another case has happened. */
-  readonly isUnchosen: boolean;
 }
 
 /** Who else gets to know of the waits of this thread. */
@@ -266,7 +265,7 @@ function measurePromises(core: Core, view: View, membership: Measured, tell: Tel
     const answer = cancelRun(number);
     const hasLeft = answer === REFUSED || answer === MORE;
     try {
-      if (hasLeft && !membership.isUnchosen) tell(object, waited, true, false, requests);
+      if (hasLeft && !ownWaitsIn(membership).isUnchosen) tell(object, waited, true, false, requests);
     } catch {}
     return answer;
   };
