@@ -19,6 +19,14 @@
  *
  *     @answers Attachment | ANSWER_FULL
  *
+ * The library replaces some functions at run time (src/runtime/embedded.ts). The docstring of such a function says by
+ * which file:
+ *
+ *     @replaced by src/report/measure.ts
+ *
+ * An editor shows this where the function is called. All other exports are readonly, so a replacement without the tag
+ * does not compile.
+ *
  * Only an Attachment makes a Reference. So a caller that forgets an answer does not compile. The searches check every
  * other union of answers: the driver of check/ compares each answer with the union.
  */
@@ -151,7 +159,11 @@ class Sources {
       const answers = this.#declared(node) ?? this.#exact(file, node);
       const parameters = node.parameters.map((one) => `${one.name.text}: ${typeOf(one.type)}`);
       const result = answers?.join(' | ') ?? TYPES[node.type.getText()];
-      exports.push({ name, answers, text: `${name}(${parameters.join(', ')}): ${result}` });
+      const [replaced] = ts.getJSDocTags(node).filter(({ tagName }) => tagName.text === 'replaced');
+      const text = replaced
+        ? `/** In some threads another function, ${ts.getTextOfJSDocComment(replaced.comment)}. */\n  ${name}(${parameters.join(', ')}): ${result}`
+        : `readonly ${name}: (${parameters.join(', ')}) => ${result}`;
+      exports.push({ name, answers, text });
     }
     return exports;
   }

@@ -58,7 +58,10 @@ import { locationWakeAll, locationWakeAllPolite } from './locations';
 import { farBudget, relax } from './relax';
 import { THRESHOLD } from './words';
 
-/** SemaTake: takes a permit, and blocks until it is this thread's turn. Returns ADMITTED or ANSWER_CLOSED. */
+/**
+ * SemaTake: takes a permit, and blocks until it is this thread's turn. Returns ADMITTED or ANSWER_CLOSED.
+ * @replaced by src/papers/algorithms/compiled.ts
+ */
 export function acquire(s: usize): i32 {
   const ticket = atomic.add<i64>(s, 1, TICKET);
   setLastTicket(ticket);

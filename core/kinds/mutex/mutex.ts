@@ -291,6 +291,7 @@ export function waitsSince(number: i32, now: i32): void {
  * compete must follow. Returns ANSWER_HELD: the thread is the owner itself and would wait for ever. It may also return
  * ANSWER_CLOSED or ANSWER_FULL.
  * @answers ADMITTED | QUEUED | HEAD | ANSWER_HELD | ANSWER_CLOSED | ANSWER_FULL
+ * @replaced by src/report/measure.ts
  */
 export function queue(m: usize, attachment: i32): i32 {
   if (pendingCall !== NOTHING && !recover()) return ANSWER_FULL;
