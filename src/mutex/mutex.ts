@@ -310,7 +310,9 @@ export class Mutex extends SharedObject<typeof KIND> implements MutexLimit, Mute
     if (answer !== 0) this.#finishUnlock(answer);
   }
 
-  /** @internal Does what `unlock` does. The code is written twice, because `unlock` is slower if it calls this method. */
+  /**
+   * @internal Does what `unlock` does. The code is written twice, because `unlock` is slower if it calls this method.
+   */
   [giveBack](): void {
     const head = this.#head;
     if (head.waits) head.planRest();
@@ -342,8 +344,8 @@ export class Mutex extends SharedObject<typeof KIND> implements MutexLimit, Mute
 
   /**
    * Locks by a promise of what `give` makes. `give` is told whether the death of an owner was reported. With `passes`,
-   * for `waitForUnlockAsync`, `give` is told whether the promise had to wait. If it had to wait, the thread is the owner
-   * now, and `give` must unlock. If the lock was free at once, this method has called `#pass` already.
+   * for `waitForUnlockAsync`, `give` is told whether the promise had to wait. If it had to wait, the thread is the
+   * owner now, and `give` must unlock. If the lock was free at once, this method has called `#pass` already.
    */
   #lockAsync<T>(
     method: string,
@@ -355,12 +357,16 @@ export class Mutex extends SharedObject<typeof KIND> implements MutexLimit, Mute
       const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.${method}`, options);
       // While a promise of this thread is the head, the lock has an owner or is reserved for this promise.
       if (timeout === 0 || !this.#head.waits) {
+        // What the promise gets is made first: if the stack were exhausted after the lock is taken, nobody would give
+        // it back.
+        const value = give(false);
+        const fulfilled = value === undefined ? (DONE as Promise<T>) : Promise.resolve(value);
         const isFree = this.#lock(this.#at) === ADMITTED;
         if (isFree || this.#try() === ADMITTED) {
           // The fast path of the core does not admit a thread that has to learn of a death.
-          const value = give((passes || !isFree) && this[report](passes));
+          if ((passes || !isFree) && this[report](passes)) give(true);
           if (!passes) this.#shared.grants++;
-          return value === undefined ? (DONE as Promise<T>) : Promise.resolve(value);
+          return fulfilled;
         }
         if (timeout === 0) throw timedOut(wanted(this), 0);
       }
