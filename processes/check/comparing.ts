@@ -4,7 +4,7 @@
  */
 import { faultIn } from '../src/local/grammar.js';
 import { type Message, State } from '../src/local/state.js';
-import { CallWriter } from './calls.js';
+import { CallWriter, scriptedCalls, ticketIn } from './calls.js';
 import { Data, type Surroundings } from './data-model.js';
 import { leftOf, recordsOf } from './invariants.js';
 import { KEYS, Server, type Turn, turnChunk } from './server.js';
@@ -254,4 +254,14 @@ export function compareRandomCalls(server: ComparingServer, seed: number, calls:
     ({ data } = server.turn(data, args, where));
   }
   return letters;
+}
+
+/** The fixed sequence of calls, but for those that a broker cannot refuse: its memory is never full, and all is allowed. */
+export function compareFixedSequence(server: ComparingServer): void {
+  let data = new Data();
+  for (const next of scriptedCalls('c:')) {
+    const { args, isFull, forbidden, time } = next(ticketIn(data));
+    if (isFull || forbidden) continue;
+    ({ data } = server.turn(data, args, time === undefined ? surroundings(START) : { time, history: HISTORY }));
+  }
 }

@@ -4,19 +4,15 @@
  * (check/lua.ts); the other is the compiled script (scripts/compile-lua.mjs). Replies, messages and data are compared.
  */
 import { expect, test } from 'vitest';
-import { scriptedCalls, ticketIn } from '../check/calls.js';
 import {
   ComparingServer,
   type Constants,
+  compareFixedSequence,
   compareRandomCalls,
   FEW,
-  HISTORY,
-  START,
-  surroundings,
   USUAL,
 } from '../check/comparing.js';
 import { SHORT } from '../check/configurations.js';
-import { Data } from '../check/data-model.js';
 import { search } from '../check/search.js';
 import { withConstants } from '../check/server.js';
 import { functionOf } from '../scripts/compile-lua.mjs';
@@ -40,15 +36,12 @@ test.each([
   expect([...letters].sort().join('')).toBe('ABCDFIJKLNOPRSTUVWX');
 });
 
-test('does the same in the fixed sequence', () => {
-  const server = new ComparingServer(scriptWith(USUAL));
-  let data = new Data();
-  for (const next of scriptedCalls('c:')) {
-    const { args, isFull, forbidden, time } = next(ticketIn(data));
-    // The memory of a broker is never full, and all commands are allowed.
-    if (isFull || forbidden) continue;
-    ({ data } = server.turn(data, args, time === undefined ? surroundings(START) : { time, history: HISTORY }));
-  }
+test.each([
+  { name: 'by a broker', noted: [] },
+  { name: 'each call with the data of the server', noted: undefined },
+])('does the same in the fixed sequence, $name', ({ noted }) => {
+  const server = new ComparingServer(scriptWith(USUAL), USUAL, noted);
+  compareFixedSequence(server);
   expect(server.difference).toBeUndefined();
   expect(server.compared).toBeGreaterThan(20);
 });
