@@ -57,7 +57,8 @@ export default defineConfig({
         test: {
           name: 'threads',
           include: ['test/**/*.test.ts', 'static-server/test/**/*.test.ts'],
-          maxWorkers: 2,
+          // They often wait, for other threads and processes.
+          maxWorkers: 3,
           sequence: { groupOrder: 1 },
         },
       },

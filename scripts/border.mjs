@@ -31,12 +31,10 @@
  * other union of answers: the driver of check/ compares each answer with the union.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { kindsIn } from './words.mjs';
-
 // TypeScript 7 has no programming interface.
-const ts = createRequire(new URL('../docs-build/package.json', import.meta.url))('typescript');
+import ts from 'typescript-6';
+import { kindsIn } from './words.mjs';
 
 const TYPES = {
   bool: '0 | 1',

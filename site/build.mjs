@@ -41,7 +41,7 @@ for (const page of [
 cpSync('lab/public/icon.svg', 'site/pages/public/icon.svg');
 if (!existsSync('site/node_modules/vitepress')) npm('ci', '--prefix', 'site', '--no-audit', '--no-fund');
 npm('run', '--silent', 'build', '-w', 'lab');
-npm('run', '--silent', 'docs', '-w', 'docs-build');
+npm('run', '--silent', 'docs', '--prefix', 'docs-build');
 npm('run', '--silent', 'build', '--prefix', 'site');
 cpSync('lab/dist', 'build/site/lab', { recursive: true });
 cpSync('build/api', 'build/site/api', { recursive: true });

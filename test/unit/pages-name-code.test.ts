@@ -152,12 +152,17 @@ describe('each name that a page gives with its file is declared in this file', (
 });
 
 describe('the commands', () => {
-  const WORKSPACES = ['.', ...JSON.parse(read('package.json')).workspaces] as string[];
-  /** Which scripts there are in each workspace. */
+  const WORKSPACES = JSON.parse(read('package.json')).workspaces as string[];
+  /** Folders with lock files of their own, which one names by --prefix. */
+  const APART = ['docs-build', 'package-tests', 'site'];
+  /** Which scripts there are in each folder. */
   const scripts = new Map(
-    WORKSPACES.map((folder) => [folder, Object.keys(JSON.parse(read(`${folder}/package.json`)).scripts ?? {})]),
+    ['.', ...WORKSPACES, ...APART].map((folder) => [
+      folder,
+      Object.keys(JSON.parse(read(`${folder}/package.json`)).scripts ?? {}),
+    ]),
   );
-  const COMMAND = /\bnpm (?:run (?:--silent )?([a-z][\w:-]*)|(start|test)\b)(?: -w ([\w-]+))?/g;
+  const COMMAND = /\bnpm (?:run (?:--silent )?([a-z][\w:-]*)|(start|test)\b)(?: (?:-w|--prefix) ([\w-]+))?/g;
   const named = (path: string) =>
     [...read(path).matchAll(COMMAND)].map(([command, run, short, workspace = '.']) => ({
       command,
@@ -174,16 +179,17 @@ describe('the commands', () => {
     expect(files.flatMap(named).length).toBeGreaterThan(150);
   });
 
-  it('of each workspace stand in CONTRIBUTING.md', () => {
+  it('of each folder stand in CONTRIBUTING.md', () => {
     const page = read('CONTRIBUTING.md');
     // What npm runs by itself, and the parts of `npm run build`.
     const UNNAMED = ['prepack', 'preprepare', 'build', 'build:all', 'build:library'];
     const missing = [...scripts].flatMap(([folder, names]) =>
       names
         .filter((name) => !UNNAMED.includes(name))
-        .map(
-          (name) => `npm ${/^(start|test)$/.test(name) ? name : `run ${name}`}${folder === '.' ? '' : ` -w ${folder}`}`,
-        )
+        .map((name) => {
+          const where = folder === '.' ? '' : ` ${APART.includes(folder) ? '--prefix' : '-w'} ${folder}`;
+          return `npm ${/^(start|test)$/.test(name) ? name : `run ${name}`}${where}`;
+        })
         .filter((command) => !page.includes(command)),
     );
     expect(missing).toEqual([]);
