@@ -14,7 +14,7 @@ import { inspected, shown } from '../../../src/common/shown.js';
 import { asyncDispose, dispose } from '../../../src/common/symbols.js';
 import { bad, LeaseLostError } from '../errors.js';
 import { tokenOf, writeProof } from '../script/wire.js';
-import type { Guard, Keeper, Request } from '../session/request.js';
+import type { Keeper, Request } from '../session/request.js';
 import { lookingAtTheClock } from './abort.js';
 
 /** The class of guard that a caller asks for. */
@@ -31,7 +31,9 @@ export type GuardClass<G extends Held = Held> = new (
  * guard gives all back and does not wait for the server. At the end of an `await using` scope it gives all back and
  * waits until the server has everything. A guard that has given all back does nothing more.
  */
-export abstract class Held implements Guard, Disposable, AsyncDisposable {
+export abstract class Held implements Disposable, AsyncDisposable {
+  // A Guard, too. But what makes it one is internal, so with this word the published declaration would be wrong.
+
   /** @internal */
   readonly keeper: Keeper;
   /** @internal */
