@@ -17,10 +17,10 @@
  * rules. These folders may import more, or less:
  *
  *     all            may import the constants of answers.ts. All but arena/ may import those of the words.ts of any folder
- *     queue/         calls functions of kinds/kinds.ts where the kind of an object matters. It imports them from
- *                    queue/hooks.ts, which passes them on
+ *     queue/         calls functions of kinds/kinds.ts where the kind of an object matters, and knows nothing else of the
+ *                    kinds
  *     death/         and inspect.ts import of kinds/ only kinds.ts
- *     papers/        imports arena/, and of queue/ only waiting-array.ts and pause.ts. Its index.ts also exports functions
+ *     papers/        imports arena/, and of queue/ only waiting-array.ts and polling.ts. Its index.ts also exports functions
  *                    of kinds/counter/
  *     sync/          is index.ts alone, which only exports
  *
@@ -30,10 +30,18 @@
 export { create, id, open } from './arena/arena';
 export { attach, attachedTo, createObject } from './arena/attachments';
 export { reserveSecond, usedElements } from './arena/elements';
-export { ticketTaken } from './arena/last-ticket';
 export { draftName, openName } from './arena/names';
 export { generation, isDisposed, isRobust, keep, maxOf } from './arena/objects';
-export { doorbell, hostOf, isAsleep, lifeIfAlive, mostThreads, threadCount, trapIfDead } from './arena/threads';
+export {
+  doorbell,
+  hostOf,
+  isAsleep,
+  lifeIfAlive,
+  mostThreads,
+  threadCount,
+  ticketTaken,
+  trapIfDead,
+} from './arena/threads';
 export { reap } from './death/reaping';
 export { register, unregister } from './death/registry';
 export {

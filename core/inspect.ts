@@ -6,9 +6,8 @@
  */
 
 import { elementCapacity, objectCapacity, objects } from './arena/arena';
-import { elementAt, usedElements } from './arena/elements';
+import { elementAt, isAsync, objectOf, usedElements, widthOf } from './arena/elements';
 import { isLive } from './arena/objects';
-import { isAsync, objectOf, widthOf } from './arena/requests';
 import {
   AWAKE,
   CLOSED_BELOW,

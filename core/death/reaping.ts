@@ -39,9 +39,8 @@
 
 import { GONE, REAPED, STILL_AWAKE } from '../answers';
 import { firstFrom, isAttached } from '../arena/attachments';
-import { elementAt, freeElement, indexOf, usedElements } from '../arena/elements';
+import { elementAt, freeElement, indexOf, objectOf, usedElements, widthOf } from '../arena/elements';
 import { freeUnfinished } from '../arena/objects';
-import { objectOf, widthOf } from '../arena/requests';
 import { lifeOf, me, mostThreads, myLife, threadRecord } from '../arena/threads';
 import {
   ALIVE,

@@ -22,15 +22,18 @@ import { ADMITTED, MORE, REFUSED } from '../answers';
 import {
   elementAt,
   freeElement,
+  isAsync,
   keepAsSpare,
   leaveCells,
   leaveCellsInlined,
+  mark,
+  objectOf,
   secondSpare,
   setSecondSpare,
   setSpare,
   spare,
+  widthOf,
 } from '../arena/elements';
-import { isAsync, objectOf, widthOf } from '../arena/requests';
 import {
   CLOSED,
   CLOSED_BELOW,
@@ -46,8 +49,7 @@ import {
   TICKET,
   TOMBSTONE,
 } from '../arena/words';
-import { cancelled, cancelledByDeath } from './hooks';
-import { mark } from './marks';
+import { cancelled, cancelledByDeath } from '../kinds/kinds';
 import { answerOf, leaveQueue } from './parking';
 import { beginRelease, beginToWake, callEnded, endWaking } from './pending-call';
 import { enterRun, leaveArray } from './runs';

@@ -24,9 +24,8 @@
  * on.
  */
 
-import { elementAt, usedElements } from '../arena/elements';
+import { elementAt, isAsync, isMarked, lastOfPart, objectOf, usedElements, whereOf } from '../arena/elements';
 import { closeObject } from '../arena/objects';
-import { isAsync, objectOf } from '../arena/requests';
 import {
   ASKED,
   CLOSED,
@@ -41,7 +40,6 @@ import {
   TOMBSTONE,
   WAITING,
 } from '../arena/words';
-import { isMarked, lastOfPart, whereOf } from './marks';
 import { claim } from './tombstones';
 import { endWait } from './waking';
 

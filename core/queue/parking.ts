@@ -8,8 +8,7 @@
 
 import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, INTERRUPTED, LEAVE, QUEUED, REFUSED, TIMED_OUT } from '../answers';
 import { countHeld } from '../arena/attachments';
-import { leaveCells, reserveSecond, spare } from '../arena/elements';
-import { objectOf, widthOf } from '../arena/requests';
+import { leaveCells, objectOf, reserveSecond, spare, widthOf } from '../arena/elements';
 import { count, sleepOn } from '../arena/threads';
 import {
   ASKED,
@@ -28,10 +27,9 @@ import {
   T_FUTILE_WAKES,
   WAITING,
 } from '../arena/words';
-import { admitted } from './hooks';
-import { pause } from './pause';
+import { admitted } from '../kinds/kinds';
 import { callEnded, recover } from './pending-call';
-import { isCrowded, isFar, markSleeper, pollsOf, pollsPaid, pollsWereVain } from './polling';
+import { isCrowded, isFar, markSleeper, pause, pollsOf, pollsPaid, pollsWereVain } from './polling';
 import { acquireRobust, tryAcquireRobust } from './tickets';
 import { enterBoth } from './waiting-array';
 

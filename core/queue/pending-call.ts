@@ -22,7 +22,7 @@
 import { reserve, setSpare, spare } from '../arena/elements';
 import { me, setOwner, stayAwake } from '../arena/threads';
 import { GRANT } from '../arena/words';
-import { abandonHead, abandonRequest, finishUnlock, threadBegins, threadEnds } from './hooks';
+import { abandonHead, abandonRequest, finishUnlock, threadBegins, threadEnds } from '../kinds/kinds';
 import { ring, wakeAllDue, wakeDue } from './waking';
 import { PARKING } from './words';
 

@@ -32,15 +32,17 @@ import {
   freeElement,
   indexOf,
   leaveCells,
+  mark,
+  objectOf,
+  requestOf,
   reserveSecond,
   secondSpare,
   setSecondSpare,
   setSpare,
   spare,
+  widthOf,
 } from '../arena/elements';
-import { setLastTicket } from '../arena/last-ticket';
-import { objectOf, requestOf, widthOf } from '../arena/requests';
-import { me } from '../arena/threads';
+import { me, setLastTicket } from '../arena/threads';
 import {
   ASYNC,
   AWAKE,
@@ -57,8 +59,7 @@ import {
   TICKET,
   WAITING,
 } from '../arena/words';
-import { countWaiter, hasHead, mayQueue } from './hooks';
-import { mark } from './marks';
+import { countWaiter, hasHead, mayQueue } from '../kinds/kinds';
 import { NOTHING, pendingCall, recover } from './pending-call';
 import { tryAcquireRobust } from './tickets';
 import { enterBoth } from './waiting-array';

@@ -51,10 +51,8 @@
 
 import { ADMITTED, ANSWER_CLOSED, ANSWER_NOT_HELD, INTERRUPTED, MORE, QUEUED, REFUSED } from '../answers';
 import { countHeld, recordOf } from '../arena/attachments';
-import { spare } from '../arena/elements';
-import { setLastTicket } from '../arena/last-ticket';
-import { requestOf } from '../arena/requests';
-import { owner } from '../arena/threads';
+import { mark, requestOf, spare } from '../arena/elements';
+import { owner, setLastTicket } from '../arena/threads';
 import {
   CLOSED_BELOW,
   E_HELD,
@@ -67,7 +65,6 @@ import {
   TICKET,
   WAITING,
 } from '../arena/words';
-import { mark } from './marks';
 import { beginLateRelease, beginParking, beginRelease, NOTHING, pendingCall } from './pending-call';
 import { LIMIT } from './words';
 

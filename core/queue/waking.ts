@@ -9,8 +9,7 @@
 
 import { bucketMask } from '../arena/arena';
 import { isAttached } from '../arena/attachments';
-import { elementAt, indexOf, usedElements } from '../arena/elements';
-import { objectOf, requester, widthOf } from '../arena/requests';
+import { elementAt, indexOf, objectOf, requester, usedElements, widthOf } from '../arena/elements';
 import { me, threadRecord } from '../arena/threads';
 import {
   ASYNC,

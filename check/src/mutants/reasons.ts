@@ -175,7 +175,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^mutex\/lock: cmpxchg counter\/variant #[23], fails/,
     'The thread takes the slow path, to the next exchange or to queue, which loads the word again. check/test/mutex.test.ts ("locks and unlocks by one access to the word each") checks the fast path.',
   ],
-  [/^mutex\/queue: load where, zero/, 'The load only avoids setting a bit that is already set (core/queue/marks.ts).'],
+  [/^mutex\/queue: load where, zero/, 'The load only avoids setting a bit that is already set (core/arena/elements.ts).'],
   [
     /^mutex-head\/compete: store wake, swapped with store head/,
     'Both come before the access that says that the head sleeps, and other threads read both only after that.',
@@ -452,7 +452,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^attachments\/createObject: store (where|vain|pace), (dropped|swapped)/,
     'A new object finds these words as they were left: a mark that is set already only makes dispose look further, and the two counts are hints.',
   ],
-  [/^(?!closing).*: load where, zero/, 'The load only saves an or of a bit that is set already (core/queue/marks.ts).'],
+  [/^(?!closing).*: load where, zero/, 'The load only saves an or of a bit that is set already (core/arena/elements.ts).'],
   [
     /^closing\/endWaits: load where, ones/,
     'The marks only save looks at parts of the pool where no waiter of the object has been.',

@@ -78,9 +78,8 @@
 import { ADMITTED, ANSWER_CLOSED, CUT_SHORT, INTERRUPTED, MORE, NEWS, REFUSED } from '../../answers';
 import { recordOf } from '../../arena/attachments';
 import { CLOSED_BELOW, E_HELD, GRANT, O_KIND, TICKET } from '../../arena/words';
-import { pause } from '../../queue/pause';
 import { beginLateRelease, beginRelease, grantBefore, grantLate, NOTHING, pendingCall } from '../../queue/pending-call';
-import { pollsOf, pollsPaid, pollsWereVain } from '../../queue/polling';
+import { pause, pollsOf, pollsPaid, pollsWereVain } from '../../queue/polling';
 import { release } from '../../queue/tickets';
 import { endSending, giveUp } from './ends';
 import { markOf, peerOf, placeAt } from './places';

@@ -52,8 +52,7 @@
 
 import { ANSWER_CLOSED } from '../../answers';
 import { countHeld } from '../../arena/attachments';
-import { elementAt } from '../../arena/elements';
-import { isAsync, objectOf } from '../../arena/requests';
+import { elementAt, isAsync, objectOf } from '../../arena/elements';
 import {
   CLOSED_BELOW,
   E_END,

@@ -104,9 +104,8 @@ import {
 } from '../../arena/words';
 import { asks, dispose } from '../../queue/closing';
 import { leaveQueue, untilDue } from '../../queue/parking';
-import { pause } from '../../queue/pause';
 import { becomeHead, beginUnlock, endUnlock, NOTHING, pendingCall, recover } from '../../queue/pending-call';
-import { isAdaptive, pollsOf } from '../../queue/polling';
+import { isAdaptive, pause, pollsOf } from '../../queue/polling';
 import { queueSpare } from '../../queue/tickets';
 import { note, ring } from '../../queue/waking';
 import { ALL } from '../../queue/words';

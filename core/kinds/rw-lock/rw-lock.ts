@@ -64,8 +64,7 @@ import { ADMITTED, ANSWER_CLOSED, MOVE, OWNER_DIED, QUEUED, REFUSED, TIMED_OUT }
 import { isClosedCounter } from '../../arena/objects';
 import { me, mostThreads, sleepOn, threadRecord } from '../../arena/threads';
 import { LINE, O_UNREPORTED_DEATHS, THREAD_SIZE } from '../../arena/words';
-import { pause } from '../../queue/pause';
-import { pollsOf } from '../../queue/polling';
+import { pause, pollsOf } from '../../queue/polling';
 import { ALL } from '../../queue/words';
 import { opened, saw, wake } from '../phase/phase';
 import { O_PHASE } from '../phase/words';
