@@ -1,9 +1,10 @@
 /**
- * The exports of the core. Nothing else of the core can be called from outside. Start reading at queue/tickets.ts and
+ * The exports of the core. Nothing else of the core can be called from outside. Start reading at queue/queue.ts and
  * arena/words.ts.
  *
  *     arena/         where things lie, and the pools: threads, elements, objects, attachments, names
- *     queue/         the one queue in which waiters of every kind stand: tickets, parking, waking, cancelling, promises
+ *     queue/         the one queue in which waiters of every kind stand: queue.ts has the life of a request, and runs.ts what
+ *                    promises have besides
  *     kinds/         a folder for each kind of object; words.ts, the table of all kinds and what is true of each; and
  *                    kinds.ts, the one file that calls the functions of all kinds
  *     death/         registration of threads, and the work that a thread leaves when it ends or dies
@@ -46,6 +47,7 @@ export { reap } from './death/reaping';
 export { register, unregister } from './death/registry';
 export {
   added,
+  available,
   balance,
   deaths,
   initial,
@@ -70,22 +72,26 @@ export {
 export { cancelHead, compete, reserveLock } from './kinds/mutex/mutex-head';
 export { turnLasted } from './kinds/mutex/mutex-pace';
 export { ownersDied } from './kinds/semaphore/robust';
-export { acquireOne, available, exceeds, releaseOne } from './kinds/semaphore/semaphore';
-export { cancel, cancelRun } from './queue/cancelling';
 export { askAll, asks, dispose } from './queue/closing';
-export { enqueue, park, parkFor } from './queue/parking';
 export { grantBefore as before, grantLate as late, pendingCall as pending, released } from './queue/pending-call';
 export { setAwake, spend } from './queue/polling';
-export { finishRelease } from './queue/releasing';
-export { arrive, dropRun, enterRun, settle } from './queue/runs';
 export {
   acquire,
+  acquireOne,
   acquireRobust,
   add,
+  cancel,
   drain,
+  enqueue,
+  exceeds,
+  park,
+  parkFor,
   reduce,
   release,
+  releaseOne,
   releaseRobust,
   tryAcquire,
   tryAcquireRobust,
-} from './queue/tickets';
+} from './queue/queue';
+export { finishRelease } from './queue/releasing';
+export { arrive, cancelRun, dropRun, enterRun, settle } from './queue/runs';

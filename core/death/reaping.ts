@@ -6,7 +6,7 @@
  * elements tell how far the thread had come:
  *
  *     element of the dead thread          meaning                          what the reaper does
- *     WAITING to AWAKE (arena/words.ts)  it waited                        cancels in its name (cancelling.ts)
+ *     WAITING to AWAKE (arena/words.ts)  it waited                        cancels in its name (queue.ts)
  *     ATTACHED                            it referred to an object, and    gives the permits back, reports the death to
  *                                         held so many permits of it       the next thread that acquires, detaches
  *     RESERVED                            a spare                          frees it
@@ -70,9 +70,8 @@ import {
   WAITING,
 } from '../arena/words';
 import { letGo, ownerDied } from '../kinds/kinds';
-import { cancelFor, claimIfDue } from '../queue/cancelling';
-import { NOTHING, pendingCall, recover } from '../queue/pending-call';
-import { endWait, ring } from '../queue/waking';
+import { NOTHING, pendingCall } from '../queue/pending-call';
+import { cancelFor, claimIfDue, endWait, recover, ring } from '../queue/queue';
 import { ALL } from '../queue/words';
 
 /**

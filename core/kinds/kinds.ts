@@ -55,9 +55,9 @@ import {
   UNNAMED,
   WAITING,
 } from '../arena/words';
-import { cancelFor } from '../queue/cancelling';
 import { dispose } from '../queue/closing';
 import { becomeHead } from '../queue/pending-call';
+import { cancelFor } from '../queue/queue';
 import { findTombstone } from '../queue/tombstones';
 import { passForDead } from './channel/ends';
 import { peerOf } from './channel/places';

@@ -40,8 +40,8 @@ import {
   TOMBSTONE,
   WAITING,
 } from '../arena/words';
+import { endWait } from './queue';
 import { claim } from './tombstones';
-import { endWait } from './waking';
 
 /** Disposes of the semaphore, and wakes every waiter. */
 export function dispose(s: usize): void {

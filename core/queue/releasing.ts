@@ -5,9 +5,9 @@
 import { ANSWER_OVER_MAX, INTERRUPTED } from '../answers';
 import { countHeld } from '../arena/attachments';
 import { CLOSED_BELOW, GRANT, TICKET } from '../arena/words';
-import { callEnded, grantBefore, grantLate, pendingCall, RELEASING, recover } from './pending-call';
+import { callEnded, grantBefore, grantLate, pendingCall, RELEASING } from './pending-call';
+import { recover, wakeDue, wakeNear } from './queue';
 import { covers, settle } from './runs';
-import { wakeDue, wakeNear } from './waking';
 import { LIMIT } from './words';
 
 /**

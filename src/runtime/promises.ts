@@ -27,7 +27,7 @@
  * If this thread itself releases, it does not ring its own doorbell: it settles its own promises before the release
  * returns. If this thread cancels a request for which it has blocked, no promise here becomes due. The cancellation
  * makes only requests with later tickets due, and the promises here have earlier tickets than the cancelled request
- * (core/queue/cancelling.ts).
+ * (core/queue/queue.ts).
  *
  * cancelAll adds 1 to a count in the object and rings this thread. This thread reads the count before each promise
  * begins. If the count has changed since the last read, all promises here are older than the call of cancelAll, so all

@@ -1,5 +1,5 @@
 /**
- * Semaphore is the public face of core/queue/tickets.ts, where the algorithm and its proof are.
+ * Semaphore is the public face of core/queue/queue.ts, where the algorithm and its proof are.
  *
  * This file checks arguments, and turns answers into errors and promises. `acquire` and `release` leave the rare cases
  * to private methods, so that the common case stays small enough for V8 to inline into its caller. They compare with a

@@ -439,7 +439,7 @@ describe('undo', () => {
       while (machine.status(t) === PENDING) machine.step(t);
     };
     release(1);
-    expect(machine.frames(1)).toEqual(['parking/park', 'parking/parkFor', 'threads/sleepOn']);
+    expect(machine.frames(1)).toEqual(['queue/park', 'queue/parkFor', 'threads/sleepOn']);
     expect(machine.pendingKind(1)).toBe(WAIT);
     expect(machine.describe(1)).toMatchObject({ kind: 'wait', fn: 'threads/sleepOn' });
   });

@@ -324,7 +324,7 @@ export function disposePhase(o: usize): void {
 
 /**
  * Records for diagnostics that so many more calls of this thread wait. If none waited before, their wait begins at
- * `now`, a time as in parking.ts.
+ * `now`, a time as in park (queue/queue.ts).
  * @replaced by src/report/measure.ts
  */
 export function waitsBegin(attachment: i32, calls: i32, now: i32): void {

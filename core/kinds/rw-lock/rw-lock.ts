@@ -1,7 +1,7 @@
 /**
  * RwLock: many readers or one writer, phase-fair. It consists of three things:
  *
- *     the turn     the queue of the object, a robust semaphore of one permit (queue/tickets.ts). The thread that has
+ *     the turn     the queue of the object, a robust semaphore of one permit (queue/queue.ts). The thread that has
  *                  the permit may write. So writers are first come, first served, and a dead writer gives its turn on
  *     the gate     the phase word (phase.ts), with flags in place of a count. Only the thread that has the turn shuts
  *                  the gate. Opening the gate begins the next phase, and wakes all readers that sleep
