@@ -84,6 +84,7 @@ export {
   drain,
   enqueue,
   exceeds,
+  finishRelease,
   park,
   parkFor,
   reduce,
@@ -93,5 +94,4 @@ export {
   tryAcquire,
   tryAcquireRobust,
 } from './queue/queue';
-export { finishRelease } from './queue/releasing';
-export { arrive, cancelRun, dropRun, enterRun, settle } from './queue/runs';
+export { arrive, cancelRun, dropRun, enterRun, finishReleaseAndSettle, settle } from './queue/runs';

@@ -13,7 +13,7 @@
  *     R3, R4       core/queue/tombstones.ts
  *     R5           core/arena/elements.ts; core/queue/waiting-array.ts
  *     R6           core/arena/attachments.ts
- *     R7           core/queue/queue.ts, releasing.ts, runs.ts; core/kinds/semaphore/robust.ts
+ *     R7           core/queue/queue.ts, runs.ts; core/kinds/semaphore/robust.ts
  *     R8           core/queue/runs.ts; core/kinds/mutex/mutex-head.ts
  *     R9           core/queue/queue.ts
  *
@@ -144,7 +144,7 @@ export const sections: readonly Section[] = [
       ['queue/reduce', RMW, 'TICKET', 'O_ADDED'],
       ['queue/releaseRobust', RMW, 'GRANT', 'E_HELD'],
       ['queue/add', RMW, 'GRANT', 'O_ADDED'],
-      ['releasing/settleRelease', CMPXCHG, 'TICKET', 'E_HELD'],
+      ['queue/wakeReleased', CMPXCHG, 'TICKET', 'E_HELD'],
       ['queue/leaveQueue', STORE, 'E_HELD', 'E_STATE'],
       ['runs/endRun', STORE, 'E_HELD', 'E_STATE'],
       ['runs/settle', STORE, 'E_HELD', 'E_START'],

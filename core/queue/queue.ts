@@ -87,6 +87,7 @@ import {
   ANSWER_CLOSED,
   ANSWER_FULL,
   ANSWER_NOT_HELD,
+  ANSWER_OVER_MAX,
   INTERRUPTED,
   LEAVE,
   MORE,
@@ -156,6 +157,7 @@ import {
   beginRelease,
   callEnded,
   grantBefore,
+  grantLate,
   headAttachment,
   headOf,
   isLate,
@@ -364,7 +366,7 @@ export function park(now: i32, attachment: i32): i32 {
 export function parkFor(nanoseconds: i64, now: i32, attachment: i32): i32 {
   atomic.store<i32>(spare, now, E_SINCE);
   const answer = sleep(spare, nanoseconds);
-  if (answer < TIMED_OUT) leaveQueue(answer, attachment);
+  if (answer !== TIMED_OUT && answer !== LEAVE) leaveQueue(answer, attachment);
   return answer;
 }
 
@@ -540,6 +542,50 @@ export function exceeds(s: usize, n: i32): bool {
   // permits comes out too small, never too large. So no release is refused wrongly.
   const grant = atomic.load<i64>(s, GRANT);
   return grant - atomic.load<i64>(s, TICKET) + (n as i64) > (atomic.load<i32>(s, O_MAX) as i64);
+}
+
+/**
+ * Finishes a release that returned `answered`: wakes every waiter that the release has made due, except promises of this
+ * thread. If such promises wait, finishReleaseAndSettle (runs.ts) does it instead.
+ *
+ * If more than LIMIT permits are available, the function takes the n permits back and returns ANSWER_OVER_MAX. The
+ * attachment to a robust semaphore then counts these permits as held again. If the semaphore is disposed of, the
+ * function takes the n permits back and returns ADMITTED.
+ */
+export function finishRelease(s: usize, n: i32, answered: i32, attachment: i32): i32 {
+  const answer = wakeReleased(s, n, answered, attachment);
+  if (answered !== INTERRUPTED) callEnded();
+  return answer;
+}
+
+/** Does the same as finishRelease, and does not end the pending call. */
+export function wakeReleased(s: usize, n: i32, answered: i32, attachment: i32): i32 {
+  let before = grantBefore;
+  if (answered === INTERRUPTED) {
+    before = grantLate;
+    if (pendingCall === RELEASING) recover();
+  }
+  const width = n as i64;
+  while (true) {
+    const ticket = atomic.load<i64>(s, TICKET);
+    const surplus = before - ticket;
+    if (surplus < CLOSED_BELOW) {
+      atomic.sub<i64>(s, width, GRANT);
+      return ADMITTED;
+    }
+    if (surplus < 0) {
+      wakeDue(s, before, width);
+      wakeNear(s, width);
+      return ADMITTED;
+    }
+    // No request waits. If there are too many permits, this thread takes n of them back, as a request takes permits.
+    if (atomic.load<i64>(s, GRANT) - ticket <= LIMIT) return ADMITTED;
+    if (atomic.cmpxchg<i64>(s, ticket, ticket + width, TICKET) === ticket) {
+      // R7 begins
+      countHeld(attachment, width); // R7 ends
+      return ANSWER_OVER_MAX;
+    }
+  }
 }
 
 // --- Who is due, and is woken --------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@
  * lies in [start, end) of an element that is AWAKE, WAITING, GRANTED or CLOSED.
  */
 
-import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, MORE, REFUSED } from '../answers';
+import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, INTERRUPTED, MORE, REFUSED } from '../answers';
 import { countHeld } from '../arena/attachments';
 import {
   elementAt,
@@ -61,8 +61,17 @@ import {
   WAITING,
 } from '../arena/words';
 import { countWaiter, hasHead, mayQueue } from '../kinds/kinds';
-import { beginToWake, endWaking, NOTHING, pendingCall } from './pending-call';
-import { leaveTombstone, OF_THIS_THREAD, recover, settleTombstone, TO_POOL, takeBack, tryAcquireRobust } from './queue';
+import { beginToWake, callEnded, endWaking, grantBefore, NOTHING, pendingCall } from './pending-call';
+import {
+  leaveTombstone,
+  OF_THIS_THREAD,
+  recover,
+  settleTombstone,
+  TO_POOL,
+  takeBack,
+  tryAcquireRobust,
+  wakeReleased,
+} from './queue';
 import { enterBoth } from './waiting-array';
 
 /**
@@ -198,8 +207,23 @@ export function enterRun(number: i32): bool {
   return ahead >= 0 || ahead < CLOSED_BELOW;
 }
 
+/**
+ * Finishes a release that returned `answered`, in a thread whose promises wait on the object. Wakes every waiter that the
+ * release has made due, and settles the promises in `run`, the first run of this thread, that are due. Returns how many
+ * promises it has settled, or ANSWER_OVER_MAX, which means the same as in finishRelease (queue.ts).
+ * @replaced by src/report/measure.ts
+ */
+export function finishReleaseAndSettle(s: usize, n: i32, answered: i32, run: i32, attachment: i32): i32 {
+  let answer = ADMITTED;
+  // If all granted tickets are in the run of this thread, no other waiter is due.
+  if (answered === INTERRUPTED || !covers(run, grantBefore, n)) answer = wakeReleased(s, n, answered, attachment);
+  if (answer === ADMITTED) answer = max(settle(run, attachment), 0);
+  if (answered !== INTERRUPTED) callEnded();
+  return answer;
+}
+
 /** Returns whether all `width` tickets from `from` on are in this run, and none of them is settled. */
-export function covers(number: i32, from: i64, width: i64): bool {
+function covers(number: i32, from: i64, width: i64): bool {
   const e = elementAt((number - 1) as u32);
   return from - atomic.load<i64>(e, E_START) >= 0 && atomic.load<i64>(e, E_END) - from - width >= 0;
 }

@@ -445,7 +445,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'check/test/search.test.ts plants this fault in the model "cancel: heavy, and two in its place, one a promise", which has too many states for mutants.',
   ],
   [
-    /^(releasing\/settleRelease|queue\/(parkFor|untilDue)|polling\/pollsOf): (load( (spin|vain|cell|life|request|ticket( #[23])?|grant #[12]))?( #\d)?|store( vain)?( #\d)?|notify), (zero|ones|dropped|one)/,
+    /^(queue\/(wakeReleased|parkFor|untilDue)|polling\/pollsOf): (load( (spin|vain|cell|life|request|ticket( #[23])?|grant #[12]))?( #\d)?|store( vain)?( #\d)?|notify), (zero|ones|dropped|one)/,
     'It decides how long a waiter polls, and which sleeping waiters are woken early, so that they poll when their turn comes. No safety rests on that; check/test/polling.test.ts looks at it.',
   ],
   [
