@@ -15,7 +15,7 @@ export type {
   SemaphoreLimit,
   SemaphoreRuns,
 } from '../common/limiting.js';
-export type { Rate, RateLimiting, RateOptions } from '../common/rate.js';
+export type { Rate, RateCallOptions, RateLimiting, RateOptions, RateRequest } from '../common/rate.js';
 export type { Signal } from '../common/signals.js';
 export type { PermitsRequest, WaitOptions } from '../common/waits.js';
 export { Barrier, type BarrierOptions, type BarrierState } from './barrier.js';
