@@ -369,14 +369,16 @@ export class Schedule {
   /** Returns the earliest date, not before `from`, at which permits may go, if nobody waits in front of them. */
   #due(permits: number, from: number): number {
     const { floats } = this.#cells;
-    const per = this.#get(PER);
-    const room = this.#get(N) - this.#get(OPEN);
+    const at = this.#at;
+    const load = (index: number): number => floats[index] as number;
+    const per = load(at + PER);
+    const room = load(at + N) - load(at + OPEN);
     if (permits > room) return Infinity;
-    let date = Math.max(from, this.#get(PAUSED), this.#get(DATED), this.#get(NEXT) - this.#ahead(permits));
-    let over = this.#get(TAKEN) + permits - room;
-    for (let cell = this.#get(OLDEST); over > 0; cell = floats[cell + LINK] as number) {
-      over -= floats[cell + K] as number;
-      date = Math.max(date, (floats[cell + DATE] as number) + per);
+    let date = Math.max(from, load(at + PAUSED), load(at + DATED), load(at + NEXT) - this.#ahead(permits));
+    let over = load(at + TAKEN) + permits - room;
+    for (let cell = load(at + OLDEST); over > 0; cell = load(cell + LINK)) {
+      over -= load(cell + K);
+      date = Math.max(date, load(cell + DATE) + per);
     }
     return date;
   }
@@ -540,9 +542,14 @@ export class Schedule {
 
   /** Takes permits if they may begin now and nobody waits. There must be room for a cell. */
   tryTake(permits: number, time: number): boolean {
-    const now = this.advance(time);
-    if (this.#get(HEAD) !== 0 || this.#due(permits, now) > now) return false;
-    this.#expire(now);
+    const { floats } = this.#cells;
+    const at = this.#at;
+    let now = Math.max(time, floats[at + NOW] as number);
+    // Most calls find nobody who waits.
+    if (floats[at + HEAD] === 0) floats[at + NOW] = now;
+    else now = this.advance(now);
+    if (floats[at + HEAD] !== 0 || this.#due(permits, now) > now) return false;
+    if (floats[at + TAKEN] !== 0) this.#expire(now);
     this.#add(permits, now);
     return true;
   }

@@ -28,13 +28,13 @@ export const mutants = [
   ],
   [
     'a date may lie before the one before it',
-    'this.#get(PAUSED), this.#get(DATED), this.#get(NEXT)',
-    'this.#get(PAUSED), this.#get(NEXT)',
+    'load(at + PAUSED), load(at + DATED), load(at + NEXT)',
+    'load(at + PAUSED), load(at + NEXT)',
   ],
   [
     'a pause is nothing for those who wait',
-    'Math.max(from, this.#get(PAUSED), this.#get(DATED)',
-    'Math.max(from, this.#get(DATED)',
+    'Math.max(from, load(at + PAUSED), load(at + DATED)',
+    'Math.max(from, load(at + DATED)',
   ],
   [
     'a permit counts too short a time',
@@ -43,8 +43,8 @@ export const mutants = [
   ],
   [
     'the log has room for one more',
-    'let over = this.#get(TAKEN) + permits - room;',
-    'let over = this.#get(TAKEN) + permits - room - 1;',
+    'let over = load(at + TAKEN) + permits - room;',
+    'let over = load(at + TAKEN) + permits - room - 1;',
   ],
   [
     'permits keep the date of their turn',
@@ -92,8 +92,8 @@ export const mutants = [
   ],
   [
     'open permits do not count',
-    'const room = this.#get(N) - this.#get(OPEN);\n    if (permits > room) return Infinity;\n    let date',
-    'const room = this.#get(N);\n    if (permits > room) return Infinity;\n    let date',
+    'const room = load(at + N) - load(at + OPEN);\n    if (permits > room) return Infinity;\n    let date',
+    'const room = load(at + N);\n    if (permits > room) return Infinity;\n    let date',
   ],
   [
     'permits count from the begin of a call that stays',
