@@ -6,6 +6,7 @@
  * earlier by as much as `burst` allows.
  */
 import { bad, checkChoice, checkInteger, checkOptions } from './errors.js';
+import type { Key } from './keys.js';
 import type { Limited } from './limiting.js';
 import { type PermitsRequest, requestOf, type WaitOptions } from './waits.js';
 
@@ -64,6 +65,25 @@ export interface RateLimiting<Request extends readonly unknown[] = PermitsReques
     run: (this: This, ...args: Arguments) => T,
     ...request: Request
   ): Limited<This, Arguments, T>;
+}
+
+/** What makes functions wait for a rate of their key. */
+export interface KeyedRateLimiting extends Rate {
+  /**
+   * Returns a function that waits until permits of a key may go and then calls `run`, with its arguments and `this`. The
+   * first argument of each call is the key. The permits are dated when `run` is called. Neither `limit` nor the returned
+   * function blocks the thread.
+   *
+   *     const get = hosts.limit(async (host: string, path: string) => fetch(`https://${host}${path}`));
+   * @param request the number of permits that each call takes, 1 (the default) to `permits` of the constructor; and until
+   * when they count, and a time-out and a signal for the wait of each call. Each may be left out. Time-out and signal do
+   * not end a call that runs. `cancelAll` also ends the calls that still wait.
+   * @throws {RangeError | TypeError} for a bad number or option, or if `run` is not a function.
+   */
+  limit<This, K extends Key, Arguments extends unknown[], T>(
+    run: (this: This, key: K, ...args: Arguments) => T,
+    ...request: RateRequest
+  ): Limited<This, [key: K, ...args: Arguments], T>;
 }
 
 /** @internal Checks the request of `limit`, and returns its parts. */

@@ -30,7 +30,7 @@ const LONGEST = 2 ** 31 - 1;
 /** A log of more permits has about so many runs. */
 const GRAIN = 1000;
 /** For how many cells there is room at first. */
-const FIRST_CELLS = 2;
+const FIRST_CELLS = 1;
 const MOST_LISTED = 100;
 
 export class RateQueue {

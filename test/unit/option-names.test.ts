@@ -118,6 +118,7 @@ const objects: Record<string, () => object> = {
 /** The same for `taketurns/tasks`. */
 const objectsOfTasks: Record<string, () => object> = {
   Semaphore: () => new tasks.Semaphore(1),
+  KeyedRateLimiter: () => new tasks.KeyedRateLimiter(1, 1),
   KeyedSemaphore: () => new tasks.KeyedSemaphore(1),
   RateLimiter: () => new tasks.RateLimiter(1, 1),
   Latch: () => new tasks.Latch(1),
