@@ -86,93 +86,71 @@ const core = [
   ),
 ];
 
-const src = [
-  only(
-    'src-common',
-    'src/common is the floor of all three worlds, tasks, threads and processes. It knows none of them.',
-    '^src/common/',
-    '^(src|dist)/',
-    [],
-  ),
-  only(
-    'src-host',
-    'src/host is what differs between Node and browsers. All else builds on it.',
-    '^src/host/',
-    '^(src|dist)/',
-    ['^dist/host/', '^src/border/', '^src/common/'],
-  ),
-  only(
-    'src-runtime',
-    'src/runtime is what each thread has of the library, whichever object it uses.',
-    '^src/runtime/',
-    '^(src|dist)/',
-    ['^(src|dist)/(host|border)/', '^src/common/'],
-  ),
-  only(
-    'src-look',
-    'src/look reads the memory of an arena by loads alone: who waits, who holds what, and what all that is called. It ' +
-      'needs nothing of the thread that looks.',
-    '^src/look/',
-    '^(src|dist)/',
-    ['^(src|dist)/border/', '^src/(common|runtime)/'],
-  ),
-  only(
-    'src-objects',
-    'src/objects is what all classes of shared objects have: how an object is made and found, its guards, its counts. It ' +
-      'names no class.',
-    '^src/objects/',
-    '^(src|dist)/',
-    ['^(src|dist)/(host|border)/', '^src/(common|look|runtime)/'],
-  ),
-  only('src-border', 'What the build knows of the core, for all of src.', '^src/border/', '^(src|dist)/', []),
-  forbid(
-    'src-entries-on-top',
-    'Who imports taketurns alone gets no code of another entry into the bundle.',
-    { path: '^src/', pathNot: '^src/(channel|keyed|metrics|papers|report|sync|tasks)/' },
-    { path: '^(src|dist)/(channel|keyed|metrics|papers|report|sync|tasks)/' },
-  ),
-  forbid(
-    'src-algorithms-without-p0514',
+/** What every class of shared objects is built on. */
+const BASIS = ['arena', 'border', 'common', 'host', 'look', 'objects', 'runtime'];
+/** The folders of src and its entries: what each is, and which others it may import. Nothing else is allowed. */
+const SRC = {
+  common: ['The floor of all three worlds, tasks, threads and processes. It knows none of them.', []],
+  border: ['What the build knows of the core, for all of src.', []],
+  host: ['What differs between Node and browsers. All else builds on it.', ['border', 'common']],
+  runtime: ['What each thread has of the library, whichever object it uses.', ['border', 'common', 'host']],
+  look: [
+    'Reads the memory of an arena by loads alone: who waits, who holds what, and what all that is called. It needs ' +
+      'nothing of the thread that looks.',
+    ['border', 'common', 'runtime'],
+  ],
+  objects: [
+    'What all classes of shared objects have: how an object is made and found, its guards, its counts. It names no class.',
+    ['border', 'common', 'host', 'look', 'runtime'],
+  ],
+  arena: ['The memory that threads share.', ['border', 'common', 'host', 'objects', 'runtime']],
+  semaphore: ['A class. It knows no other class.', BASIS],
+  mutex: ['A class. It knows no other class.', BASIS],
+  sync: [
+    'Conditions lock mutexes, and the turn of a RwLock is a semaphore. Who imports taketurns/sync gets no code of ' +
+      'another entry but taketurns into the bundle.',
+    [...BASIS, 'mutex', 'semaphore'],
+  ],
+  keyed: [
+    'A key is a semaphore. Who imports taketurns/keyed gets no code of another entry but taketurns into the bundle.',
+    [...BASIS, 'semaphore'],
+  ],
+  channel: [
+    'A select waits for semaphores, too. Who imports taketurns/channel gets no code of another entry but taketurns into ' +
+      'the bundle.',
+    [...BASIS, 'semaphore'],
+  ],
+  report: ['A report reads words of all kinds, and needs the code of none.', BASIS],
+  metrics: ['Metrics are built on reports, not the other way round.', [...BASIS, 'report']],
+  'papers/policies[.]ts': ['How a waiter of the papers waits.', ['border', 'runtime']],
+  'papers/algorithms': ['Readers of the papers find the algorithms alone here.', [...BASIS, 'papers/policies[.]ts']],
+  'papers/p0514': [
     'P0514 is built on the algorithms, not the other way round.',
-    { path: '^src/papers/algorithms/' },
-    { path: '^(src|dist)/(channel|keyed|metrics|papers/p0514|report|sync|tasks)/' },
-  ),
-  forbid(
-    'src-sync-apart',
-    'Who imports taketurns/sync gets no code of another entry but taketurns into the bundle.',
-    { path: '^src/sync/' },
-    { path: '^(src|dist)/(channel|keyed|metrics|papers|report|tasks)/' },
-  ),
-  forbid(
-    'src-keyed-apart',
-    'Who imports taketurns/keyed gets no code of another entry but taketurns into the bundle.',
-    { path: '^src/keyed/' },
-    { path: '^(src|dist)/(channel|metrics|papers|report|sync|tasks)/' },
-  ),
-  forbid(
-    'src-channel-apart',
-    'Who imports taketurns/channel gets no code of another entry but taketurns into the bundle.',
-    { path: '^src/channel/' },
-    { path: '^(src|dist)/(keyed|metrics|papers|report|sync|tasks)/' },
-  ),
-  forbid(
-    'src-report-apart',
-    'A report reads words of all kinds, and needs the code of none.',
-    { path: '^src/(metrics|report)/' },
-    { path: '^(src|dist)/(keyed|papers|sync|tasks)/' },
-  ),
-  forbid(
-    'src-metrics-on-report',
-    'Metrics are built on reports, not the other way round.',
-    { path: '^src/report/' },
-    { path: '^(src|dist)/metrics/' },
-  ),
-  only(
-    'src-tasks-alone',
+    [...BASIS, 'papers/algorithms', 'papers/policies[.]ts', 'semaphore'],
+  ],
+  tasks: [
     'taketurns/tasks is for engines without WebAssembly and shared memory: it shares only what all three worlds share.',
-    '^src/tasks/',
-    '^(src|dist)/',
-    ['^src/common/'],
+    ['common'],
+  ],
+  'index[.]ts': [
+    'Who imports taketurns alone gets no code of another entry into the bundle.',
+    ['arena', 'common', 'mutex', 'objects', 'runtime', 'semaphore'],
+  ],
+  'share[.]ts': ['Who imports taketurns/share gets what makes an arena, and no class.', ['runtime']],
+};
+
+/** A folder or file of src; a program finds the host of its runtime in dist. */
+const inSrc = (name) => `^(src|dist)/${name}(/|$)`;
+
+const src = [
+  ...Object.entries(SRC).map(([name, [comment, may]]) =>
+    only(`src-${name.replace(/[^\w]+/g, '-')}`, comment, inSrc(name), '^(src|dist)/', may.map(inSrc)),
+  ),
+  forbid(
+    'src-is-listed',
+    'A new folder of src has a row in the table SRC, which says what it may import.',
+    { path: '^src/', pathNot: Object.keys(SRC).map(inSrc) },
+    { path: '^(src|dist)/' },
   ),
 ];
 
@@ -209,37 +187,76 @@ const proof = [
   ),
 ];
 
+/** The floor of the package: errors, options and events, and what it takes of its runtime. */
+const FLOOR = '^processes/src/((errors|events|options)[.]ts$|runtime/)';
+
 const processes = [
+  only(
+    'processes-runtime',
+    'What the package takes of its runtime needs nothing else of the package.',
+    '^processes/src/runtime/',
+    '^processes/',
+    [],
+  ),
+  only(
+    'processes-floor',
+    'Errors, options and events are what all folders speak of. They know none of them.',
+    '^processes/src/(errors|events|options)[.]ts$',
+    '^processes/',
+    ['^processes/src/runtime/'],
+  ),
   only(
     'processes-drivers',
     'A driver speaks with a server by a client library. It knows nothing of sessions and locks.',
     '^processes/src/drivers/',
     '^processes/',
-    ['^processes/src/(errors[.]ts$|runtime/)'],
-  ),
-  only(
-    'processes-session',
-    'A session says what the process wants and holds. It knows the guards, and no class of objects.',
-    '^processes/src/session/',
-    '^processes/',
-    [
-      '^processes/src/(errors[.]ts$|runtime/|script/)',
-      '^processes/src/(drivers/(answer-times|driver|link)|heartbeat/heartbeat|objects/hold|space/(events|options))[.]ts$',
-    ],
-  ),
-  only(
-    'processes-objects',
-    'What a caller has is built on sessions, and knows nothing of how a session is connected.',
-    '^processes/src/objects/',
-    '^processes/',
-    ['^processes/src/(errors[.]ts$|runtime/|script/|session/|space/options[.]ts$)'],
+    [FLOOR, '^processes/src/script/turn-source[.]ts$'],
   ),
   only(
     'processes-local',
     'The form without a server is a driver like the others. It knows nothing of sessions and locks.',
     '^processes/src/local/',
     '^processes/',
-    ['^processes/src/(errors[.]ts$|runtime/|drivers/driver[.]ts$|space/hash[.]ts$)'],
+    [FLOOR, '^processes/src/drivers/driver[.]ts$'],
+  ),
+  only(
+    'processes-heartbeat',
+    'A thread that beats has a driver and the words of the script. It keeps no session.',
+    '^processes/src/heartbeat/',
+    '^processes/',
+    [FLOOR, '^processes/src/(script/wire|drivers/(answer-times|driver|link|load))[.]ts$'],
+  ),
+  only(
+    'processes-session',
+    'A session says what the process wants and holds. It knows what it needs of a guard, and no class of guards or objects.',
+    '^processes/src/session/',
+    '^processes/',
+    [FLOOR, '^processes/src/(script/wire|drivers/(answer-times|driver|link)|heartbeat/heartbeat)[.]ts$'],
+  ),
+  only(
+    'processes-objects',
+    'What a caller has is built on sessions, and knows nothing of how a session is connected.',
+    '^processes/src/objects/',
+    '^processes/',
+    [FLOOR, '^processes/src/(script/wire[.]ts$|session/)'],
+  ),
+  only(
+    'processes-space',
+    'A space puts all together: a driver, of a server or of this machine, its sessions and its objects.',
+    '^processes/src/space/',
+    '^processes/',
+    [
+      FLOOR,
+      '^processes/src/(objects|session)/',
+      '^processes/src/(script/wire|drivers/(answer-times|driver|link|load)|heartbeat/start-heartbeat|local/load)[.]ts$',
+    ],
+  ),
+  only(
+    'processes-command',
+    'The program is a user of spaces. It knows besides how long a lease lasts, and what a refusal says.',
+    '^processes/src/command/',
+    '^processes/',
+    [FLOOR, '^processes/src/(objects/|space/space[.]ts$|session/(lease|server-error|shared-object)[.]ts$)'],
   ),
   only(
     'processes-wire',

@@ -13,7 +13,8 @@ const built = (folder: string) => [
 const LONG = [
   'bench/test/{channels,locks,record,sync}.test.ts',
   'check/test/{deadlocks,machine-core,published,simulate}.test.ts',
-  'processes/test/{bad-days-program,chaos,cluster,dead,drivers-disturbed,far,gives-up,guardian,half-open}.test.ts',
+  'processes/test/{bad-days-program,chaos,cluster,dead,drivers-closed,drivers-disturbed,far,gives-up}.test.ts',
+  'processes/test/{guardian,half-open}.test.ts',
   'processes/test/{local,local-chaos,local-files,rolling,stands-still,takeover,trouble}.test.ts',
   'simulate/test/faults.test.ts',
   'test/stress/**',
@@ -56,7 +57,8 @@ export default defineConfig({
         test: {
           name: 'threads',
           include: ['test/**/*.test.ts', 'static-server/test/**/*.test.ts'],
-          maxWorkers: 2,
+          // They often wait, for other threads and processes.
+          maxWorkers: 3,
           sequence: { groupOrder: 1 },
         },
       },

@@ -4,7 +4,8 @@
  *
  *     arena/         where things lie, and the pools: threads, elements, objects, attachments, names
  *     queue/         the one queue in which waiters of every kind stand: tickets, parking, waking, cancelling, promises
- *     kinds/         a folder for each kind of object, and kinds.ts, the one file that knows them all
+ *     kinds/         a folder for each kind of object; words.ts, the table of all kinds and what is true of each; and
+ *                    kinds.ts, the one file that calls the functions of all kinds
  *     death/         registration of threads, and the work that a thread leaves when it ends or dies
  *     inspect.ts     the numbers that diagnostics read
  *     answers.ts     what the exports answer
@@ -44,6 +45,7 @@ export {
   mostElements,
   mostObjects,
   timeouts,
+  waiting,
 } from './inspect';
 export { disposeAgain, held, letGo, restoreOwnerDeaths } from './kinds/kinds';
 export {

@@ -19,15 +19,22 @@
  *
  *     @answers Attachment | ANSWER_FULL
  *
+ * The library replaces some functions at run time (src/runtime/embedded.ts). The docstring of such a function says by
+ * which file:
+ *
+ *     @replaced by src/report/measure.ts
+ *
+ * An editor shows this where the function is called. All other exports are readonly, so a replacement without the tag
+ * does not compile.
+ *
  * Only an Attachment makes a Reference. So a caller that forgets an answer does not compile. The searches check every
  * other union of answers: the driver of check/ compares each answer with the union.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-
 // TypeScript 7 has no programming interface.
-const ts = createRequire(new URL('../docs-build/package.json', import.meta.url))('typescript');
+import ts from 'typescript-6';
+import { kindsIn } from './words.mjs';
 
 const TYPES = {
   bool: '0 | 1',
@@ -94,13 +101,14 @@ function numbers(words) {
 }
 
 function kinds(words) {
-  const all = [...words.values()].filter(({ name }) => name.startsWith('KIND_'));
+  const all = kindsIn(words);
+  const low = ({ value }) => value & words.get('KIND_NUMBER').value;
   const pascal = (name) =>
     name
       .slice(5)
       .toLowerCase()
       .replace(/(^|_)(\w)/g, (_, __, letter) => letter.toUpperCase());
-  const rows = all.toSorted((a, b) => a.value - b.value).map(({ name, value }) => `  ${pascal(name)}: ${value},\n`);
+  const rows = all.toSorted((a, b) => low(a) - low(b)).map(({ name, value }) => `  ${pascal(name)}: ${value},\n`);
   return `
 /** The number of each kind of shared object. A program without the other entries carries no table: its classes use KIND_*. */
 export const KINDS = {
@@ -149,7 +157,11 @@ class Sources {
       const answers = this.#declared(node) ?? this.#exact(file, node);
       const parameters = node.parameters.map((one) => `${one.name.text}: ${typeOf(one.type)}`);
       const result = answers?.join(' | ') ?? TYPES[node.type.getText()];
-      exports.push({ name, answers, text: `${name}(${parameters.join(', ')}): ${result}` });
+      const [replaced] = ts.getJSDocTags(node).filter(({ tagName }) => tagName.text === 'replaced');
+      const text = replaced
+        ? `/** In some threads another function, ${ts.getTextOfJSDocComment(replaced.comment)}. */\n  ${name}(${parameters.join(', ')}): ${result}`
+        : `readonly ${name}: (${parameters.join(', ')}) => ${result}`;
+      exports.push({ name, answers, text });
     }
     return exports;
   }

@@ -14,7 +14,7 @@ import binaryen from 'assemblyscript/binaryen';
 import { writeBorder } from './border.mjs';
 import { inline } from './inline.mjs';
 import { padLocals, waitsOverOperands } from './pad-locals.mjs';
-import { mapOfObjects, readWords } from './words.mjs';
+import { readWords, wordsOfClasses } from './words.mjs';
 
 const MODULES = [
   { name: 'core', entry: 'core/index.ts', embedded: 'src/runtime/core-bytes.ts' },
@@ -42,7 +42,7 @@ await writeFile(
   'build/words.json',
   `${JSON.stringify(Object.fromEntries([...words].map(([name, { value }]) => [name, value])))}\n`,
 );
-await writeFile('docs/internals/words-of-objects.md', mapOfObjects(root, words));
+wordsOfClasses(root, words);
 writeBorder(root, words, Object.fromEntries(MODULES.map(({ name, entry }) => [name, entry])));
 
 for (const { name, entry, embedded } of MODULES) {

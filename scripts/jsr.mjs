@@ -2,7 +2,7 @@
  * Writes build/jsr/, which is what JSR, the registry of Deno, gets: the modules of dist/ and a jsr.json. JSR has no tool
  * that takes modules of JavaScript with their declarations from the folders in which npm gets them.
  *
- *     npm run jsr && cd build/jsr && npx jsr publish --dry-run
+ *     node scripts/jsr.mjs && cd build/jsr && npx jsr publish --dry-run
  *
  * Deno reads the types of a file of JavaScript where a comment in this file says so. A declaration that no entry leads
  * to stays away: it may refer to what is internal, which the declarations lack.

@@ -1,11 +1,11 @@
 /**
  * Prints the sizes of what a user gets, in bytes, beside those of the last release: the tarball, the WebAssembly, and
  * bundles by esbuild, minified and compressed by Brotli. Nothing fails if a size grows. esbuild and npm measure one
- * package each; no tool compares them with a release.
+ * package each; no tool compares them with a release. `npm test --prefix package-tests` installs esbuild.
  *
- *     npm run sizes              beside docs/internals/sizes.json
- *     npm run sizes -- --keep    for a release: writes the sizes into this file
- *     npm run sizes -- --of ..   of another clone, which is built; it may be an older one
+ *     node scripts/sizes.mjs           beside docs/internals/sizes.json
+ *     node scripts/sizes.mjs --keep    for a release: writes the sizes into this file
+ *     node scripts/sizes.mjs --of ..   of another clone, which is built; it may be an older one
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,17 +1,18 @@
 /**
  * Reads every constant of core/answers.ts and of each words.ts of core/. Other scripts take the numbers of the core
  * from here, so no file repeats one of these numbers. (The compiler of the core leaves no constant in a module, and no
- * tool knows that two words are of one object.) It also draws the map of the words of an object
- * (docs/internals/words-of-objects.md). It throws
+ * tool knows that two words are of one object.) `node scripts/words.mjs` writes the map of the words of an object anew,
+ * docs/internals/words-of-objects.md; a test fails if the map is old. The build throws
  *
  *   - if two words of one class of objects overlap, unless the comment of one says `in the place of` the other;
  *   - if buildObject of core/arena/objects.ts does not set a word, unless its comment says `not set in a new object`;
- *   - if two answers, or two kinds, have the same number.
+ *   - if two answers have the same number, or two kinds the same low byte.
  *
  * The comment of a word begins with the width of the word, i32 or i64. `of a TwaSemaphore` in the comment says that no
  * other class has the word.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 
 const CONSTANT = /^export const (\w+): (\w+) = ([^;]+);(?: \/\/ (.*))?$/gm;
 /**
@@ -47,18 +48,32 @@ export function readWords(root) {
     }
   }
   for (const word of words.values()) word.value = numberOf(word.text, words);
-  for (const same of [(word) => word.answer, ({ name }) => name.startsWith('KIND_')]) {
-    const all = [...words.values()].filter(same);
-    for (const { name, value } of all)
-      for (const other of all)
-        if (other.value === value && other.name !== name)
-          throw new Error(`${name} and ${other.name} are both ${value}`);
-  }
+  const all = [...words.values()];
+  refuseTwins(
+    all.filter(({ answer }) => answer),
+    ({ value }) => value,
+  );
+  refuseTwins(kindsIn(words), ({ value }) => value & words.get('KIND_NUMBER').value);
   return words;
 }
 
-/** The value of a constant: a number, or a product, a shift or a difference of numbers and other constants. */
+/** Returns the rows of the table of kinds. */
+export function kindsIn(words) {
+  return [...words.values()].filter(({ name }) => name.startsWith('KIND_') && name !== 'KIND_NUMBER');
+}
+
+function refuseTwins(all, numberOf) {
+  const names = new Map();
+  for (const word of all) {
+    const number = numberOf(word);
+    if (names.has(number)) throw new Error(`${names.get(number)} and ${word.name} are both ${number}`);
+    names.set(number, word.name);
+  }
+}
+
+/** The value of a constant: a number, or a product, a shift, a difference or the bits of numbers and other constants. */
 function numberOf(text, words) {
+  if (text.includes(' | ')) return text.split(' | ').reduce((bits, part) => bits | numberOf(part, words), 0);
   const [, left, operator, right] = /^(\S+)(?: (\*|<<|-) (\S+))?$/.exec(text) ?? [];
   const part = (one) => {
     if (/^-(0x[0-9a-f]+|\d+)$/.test(one)) return -BigInt(one.slice(1));
@@ -77,8 +92,8 @@ function numberOf(text, words) {
   return Number(value);
 }
 
-/** Returns the words of each class of objects, by its name, in the order of their places. */
-function wordsOfClasses(words) {
+/** Returns the words of each class of objects, by its name. */
+function classesOf(words) {
   const all = [...words.values()].filter((word) => word.type === 'usize' && isOfObjects(word));
   const common = all.filter(({ file, of }) => file === 'core/arena/words.ts' && of.length === 0);
   const algorithms = all.filter(({ file, of }) => file === 'core/papers/words.ts' && of.length === 0);
@@ -86,14 +101,13 @@ function wordsOfClasses(words) {
     ['every object', common],
     [ALGORITHMS, algorithms],
   ]);
-  for (const { name, file } of words.values()) {
-    if (!name.startsWith('KIND_')) continue;
+  for (const { name, says } of kindsIn(words)) {
+    const [folder] = says.split('/');
     const kind = name.slice(5).toLowerCase();
     const pascal = kind.replace(/(^|_)(\w)/g, (_, __, letter) => letter.toUpperCase());
-    const folder = file.split('/').at(-2);
     const files = [folder, ...(BUILT_ON[folder] ?? [])].map((one) => `core/kinds/${one}/words.ts`);
     const own = all.filter((word) => (word.of.length === 0 ? files.includes(word.file) : word.of.includes(pascal)));
-    classes.set(pascal, file === 'core/papers/words.ts' ? [...own, ...algorithms] : own);
+    classes.set(pascal, folder === 'papers' ? [...own, ...algorithms] : own);
   }
   return classes;
 }
@@ -101,9 +115,12 @@ function wordsOfClasses(words) {
 const end = ({ value, bytes }) => value + bytes;
 const overlap = (a, b) => a.value < end(b) && b.value < end(a);
 
-/** Throws for words that overlap, or that a new object does not have set. Returns the map as a page. */
-export function mapOfObjects(root, words) {
-  const classes = wordsOfClasses(words);
+/**
+ * Returns the words of each class of objects, by its name. Throws for words that overlap, or that a new object does not
+ * have set.
+ */
+export function wordsOfClasses(root, words) {
+  const classes = classesOf(words);
   const common = classes.get('every object');
   const [, build] = /export function buildObject([\s\S]*?)\n}/.exec(
     readFileSync(`${root}core/arena/objects.ts`, 'utf8'),
@@ -128,10 +145,12 @@ export function mapOfObjects(root, words) {
           throw new Error(`buildObject does not set byte ${byte}, which is of ${a.name} of ${name}`);
     }
   }
-  return page(classes);
+  return classes;
 }
 
-function page(classes) {
+/** Returns the map of these words as a page. */
+export function mapOfObjects(root, words) {
+  const classes = wordsOfClasses(root, words);
   const rows = [];
   for (const [name, all] of classes) {
     const own = all.filter((word) => name === ALGORITHMS || !classes.get(ALGORITHMS).includes(word));
@@ -142,12 +161,17 @@ function page(classes) {
   }
   return `# The words of an object
 
-\`npm run build\` makes this page from the files words.ts of \`core/\` (scripts/words.mjs). An object has 128 bytes: the
-words of every object, and those of its class. A word is its first byte, its name, and in parentheses how many bytes it
-has. A class that is not listed has none of its own.
+\`node scripts/words.mjs\` makes this page from the files words.ts of \`core/\`. An object has 128 bytes: the words of every
+object, and those of its class. A word is its first byte, its name, and in parentheses how many bytes it has. A class
+that is not listed has none of its own.
 
 | class | words |
 | --- | --- |
 ${rows.join('\n')}
 `;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const root = fileURLToPath(new URL('..', import.meta.url));
+  writeFileSync(`${root}docs/internals/words-of-objects.md`, mapOfObjects(root, readWords(root)));
 }

@@ -2,8 +2,8 @@
  * Builds the site into build/site: the pages of the repository with search, the API reference in `api/`, and the lab in
  * `lab/`, which brings a service worker for the headers that shared memory needs. Any static host can serve the folder.
  *
- *     npm run site                             for the root of a host
- *     npm run site -- --base /taketurns/       for a folder of a host
+ *     node site/build.mjs                        for the root of a host
+ *     node site/build.mjs --base /taketurns/     for a folder of a host
  *
  * The folder site/ has a lock file of its own, so that only those who build the site install its tools.
  */
@@ -23,7 +23,7 @@ process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 process.env.TAKETURNS_SITE = base;
 
 function npm(...args) {
-  const { status } = spawnSync(process.execPath, [process.env.npm_execpath, ...args], { stdio: 'inherit' });
+  const { status } = spawnSync('npm', args, { stdio: 'inherit', shell: true });
   if (status !== 0) process.exit(status ?? 1);
 }
 
@@ -41,7 +41,7 @@ for (const page of [
 cpSync('lab/public/icon.svg', 'site/pages/public/icon.svg');
 if (!existsSync('site/node_modules/vitepress')) npm('ci', '--prefix', 'site', '--no-audit', '--no-fund');
 npm('run', '--silent', 'build', '-w', 'lab');
-npm('run', '--silent', 'docs', '-w', 'docs-build');
+npm('run', '--silent', 'docs', '--prefix', 'docs-build');
 npm('run', '--silent', 'build', '--prefix', 'site');
 cpSync('lab/dist', 'build/site/lab', { recursive: true });
 cpSync('build/api', 'build/site/api', { recursive: true });

@@ -11,6 +11,7 @@ export {
   type ThreadHandle,
   type WatchedWorker,
 } from './arena/arena.js';
+export type { MutexGuards, SemaphoreGuards } from './common/guarding.js';
 export type { Limited, MutexLimit, SemaphoreLimit, SemaphoreRuns } from './common/limiting.js';
 export type { PermitsRequest } from './common/waits.js';
 export { Mutex, type MutexHandle, type MutexOptions } from './mutex/mutex.js';

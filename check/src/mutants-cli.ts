@@ -71,7 +71,7 @@ function complain(open: readonly string[], tried: readonly ProgramName[]): void 
 const programOfReason = (pattern: RegExp): ProgramName => (/^\^papers/.test(pattern.source) ? 'algorithms' : 'core');
 
 if (options.explain) {
-  if (last === '') throw new Error(`there is no report ${options.last}: npm run mutants writes one`);
+  if (last === '') throw new Error(`there is no report ${options.last}: npm run mutants -w check writes one`);
   const { text, open } = explain(last, reasonOf);
   writeFileSync(options.write ?? options.last, text);
   complain(open, PROGRAMS);

@@ -1,4 +1,4 @@
-/** `npm run simulate` counts coherence misses of the built modules in simulated caches, on all processors. */
+/** `npm run simulate -w check` counts coherence misses of the built modules in simulated caches, on all processors. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { Command, InvalidArgumentError } from 'commander';

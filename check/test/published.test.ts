@@ -1,4 +1,7 @@
-/** The tables of docs/internals/scaling.md are what the build counts. `npm run simulate -- --update-docs` makes them. */
+/**
+ * The tables of docs/internals/scaling.md are what the build counts. `npm run simulate -w check -- --update-docs` makes
+ * them.
+ */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { programOf } from '../src/programs.js';
@@ -17,7 +20,7 @@ import {
 } from '../src/simulate/published.js';
 import { type Configuration, simulate } from '../src/simulate/simulation.js';
 
-const UPDATE = 'differs: npm run simulate -- --update-docs makes the page anew';
+const UPDATE = 'differs: npm run simulate -w check -- --update-docs makes the page anew';
 const page = readFileSync(docsFile('scaling.md'), 'utf8');
 const book: Book = JSON.parse(readFileSync(docsFile('scaling.json'), 'utf8'));
 

@@ -39,7 +39,7 @@ function faulty(fn: string, kind: number, change: (image: Int32Array, pc: number
   return { ...core, image };
 }
 
-/** Returns the core with the nth access of this kind to a word changed as `npm run mutants` changes it. */
+/** Returns the core with the nth access of this kind to a word changed as `npm run mutants -w check` changes it. */
 function mutated(fn: string, kind: string, word: number, nth: number, change: string): Program {
   const all = mutants(core).filter(
     ({ site, change: its }) =>

@@ -50,8 +50,8 @@ import { me } from './threads';
 import {
   CLOSED_DISTANCE,
   COUNTER_CLOSED_BELOW,
-  FIRST_COUNTED,
   GRANT,
+  HAS_COUNT,
   KEPT,
   O_COUNTER,
   O_INITIAL,
@@ -120,7 +120,7 @@ export function buildObject(
   const o = allocate();
   if (o === 0) return 0;
   atomic.store<i64>(o, first, TICKET);
-  const counter = kind >= FIRST_COUNTED;
+  const counter = (kind & HAS_COUNT) !== 0;
   atomic.store<i64>(o, counter ? first : first + (permits as i64), GRANT);
   // O_VARIANT, M_WORD and O_PLACE are in the same place, and M_LIMIT is in that of O_PARKED: these stores set them too.
   atomic.store<i64>(o, counter ? (permits as i64) : variant, O_COUNTER);

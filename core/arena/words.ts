@@ -115,9 +115,19 @@ export const NAME_HEADS_STEP: u32 = 16;
 export const OBJECT_SIZE: usize = 128;
 export const TICKET: usize = 0; // i64
 export const GRANT: usize = 8; // i64
-export const O_KIND: usize = 16; // i32, one of KIND_*
-/** Kinds from this number on keep their permits in O_COUNTER, and not in the queue. */
-export const FIRST_COUNTED: i32 = 42;
+export const O_KIND: usize = 16; // i32, one of KIND_* (kinds/words.ts)
+// What is true of a kind: bits of its number. kinds/words.ts is the table of the kinds, and says what each bit means.
+export const HAS_QUEUE: i32 = 0x100;
+export const HAS_COUNT: i32 = 0x200;
+export const HAS_PHASE: i32 = 0x400;
+export const HAS_HEAD: i32 = 0x800;
+export const IS_END: i32 = 0x1000;
+export const RECEIVES: i32 = 0x2000;
+export const FLOWS: i32 = 0x4000;
+export const HOLDS: i32 = 0x8000;
+export const HAS_OWNER: i32 = 0x10000;
+export const IS_ROBUST: i32 = 0x20000;
+export const CAN_MOVE: i32 = 0x40000;
 export const O_MAX: usize = 20; // i32, most permits that may be available at once; of a mutex, the bypass bound
 export const O_SPIN: usize = 24; // i32, polls before parking; -1: as many as pay (polling.ts)
 export const O_THRESHOLD: usize = 28; // i32, of an object of the algorithms: LongTermThreshold, with FAR_PARKS

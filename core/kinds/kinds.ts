@@ -35,9 +35,14 @@ import {
   E_REQUEST,
   E_START,
   E_STATE,
-  FIRST_COUNTED,
+  FLOWS,
   GOES,
   GRANT,
+  HAS_COUNT,
+  HAS_HEAD,
+  HAS_PHASE,
+  HAS_QUEUE,
+  IS_END,
   MAY_STAY,
   O_COUNTER,
   O_INITIAL,
@@ -54,29 +59,22 @@ import { cancelFor } from '../queue/cancelling';
 import { dispose } from '../queue/closing';
 import { becomeHead } from '../queue/pending-call';
 import { findTombstone } from '../queue/tombstones';
-import { isEnd, passForDead } from './channel/ends';
+import { passForDead } from './channel/ends';
 import { peerOf } from './channel/places';
-import { E_PEER, E_TOOK_COUNT, KIND_CHANNEL } from './channel/words';
+import { E_PEER, E_TOOK_COUNT } from './channel/words';
 import { passOn } from './condition/condition';
-import { KIND_CONDITION } from './condition/words';
 import { isCounter, uncountDead } from './counter/counter';
-import {
-  isMutex,
-  isOwner,
-  mutexDispose,
-  ownerHasDied,
-  resetGuess,
-  roomForWaiter,
-  spoilGuess,
-  wakeHead,
-} from './mutex/mutex';
+import { isOwner, mutexDispose, ownerHasDied, resetGuess, roomForWaiter, spoilGuess, wakeHead } from './mutex/mutex';
 import { releaseHead, releaseOfDeadOwner } from './mutex/mutex-head';
-import { KIND_MUTEX, M_WAITER, M_WORD } from './mutex/words';
-import { disposePhase, endOfDead, hasPhase, phaseCount } from './phase/phase';
+import { M_WAITER, M_WORD } from './mutex/words';
+import { disposePhase, endOfDead, phaseCount } from './phase/phase';
 import { clearPlaces, NOBODY } from './rw-lock/rw-lock-places';
-import { KIND_RW_LOCK } from './rw-lock/words';
 import { releaseOfDead } from './semaphore/robust';
-import { KIND_SEMAPHORE } from './semaphore/words';
+import { KIND_CONDITION, KIND_RW_LOCK } from './words';
+
+function kindOf(o: usize): i32 {
+  return atomic.load<i32>(o, O_KIND);
+}
 
 /** Called when the thread has registered. */
 export function threadBegins(): void {
@@ -92,7 +90,7 @@ export function threadEnds(): void {
  * Whether a request that the queue admits becomes the head. The head still competes with barging threads for the lock.
  */
 export function hasHead(o: usize): bool {
-  return isMutex(o);
+  return (kindOf(o) & HAS_HEAD) !== 0;
 }
 
 /** Returns ADMITTED if an object with a head has room for another waiter, ANSWER_CLOSED or ANSWER_FULL. */
@@ -114,7 +112,7 @@ export function countWaiter(o: usize): void {
  * read the cache line of the object, which other threads write.
  */
 export function admitted(o: usize, attachment: i32): void {
-  if (attachment !== 0 && isMutex(o)) becomeHead(o, attachment);
+  if (attachment !== 0 && hasHead(o)) becomeHead(o, attachment);
 }
 
 /**
@@ -122,7 +120,7 @@ export function admitted(o: usize, attachment: i32): void {
  * @inline
  */
 export function cancelled(o: usize, requests: i64): void {
-  if (isMutex(o)) atomic.sub<i64>(o, requests * M_WAITER, M_WORD);
+  if (hasHead(o)) atomic.sub<i64>(o, requests * M_WAITER, M_WORD);
 }
 
 /**
@@ -160,27 +158,19 @@ export function abandonRequest(e: usize): void {
 }
 
 /**
- * Whether the objects of this kind have the queue of a semaphore, and are none: ends of channels and watches, conditions
- * and RwLocks, whose kinds follow one another.
- */
-function hasQueue(kind: i32): bool {
-  return kind >= KIND_CHANNEL && kind <= KIND_RW_LOCK;
-}
-
-/**
  * Gives back what a dead or ending thread has of an object to which it is attached by this element, and disposes of the
  * object again if the thread may have died in dispose. The thread stays attached.
  */
 export function ownerDied(o: usize, thread: i32, e: usize): void {
-  if (isMutex(o)) releaseOfDeadOwner(o, thread, e);
+  const kind = kindOf(o);
+  if (kind & HAS_HEAD) releaseOfDeadOwner(o, thread, e);
   else {
-    const kind = atomic.load<i32>(o, O_KIND);
     if (kind === KIND_RW_LOCK) clearPlaces(o, thread);
-    if (isEnd(kind)) endDied(o, thread, kind, e);
+    if (kind & IS_END) endDied(o, thread, kind, e);
     // Its disposer closes the count first, and the queue after it.
     if (isCounter(kind) && isClosedCounter(atomic.load<i64>(o, O_COUNTER))) dispose(o);
     if (kind === KIND_CONDITION) passOn(o, e);
-    else if (!hasPhase(kind) || endOfDead(o, e, kind)) releaseOfDead(o, e);
+    else if (!(kind & HAS_PHASE) || endOfDead(o, e, kind)) releaseOfDead(o, e);
   }
   if (isDisposed(o)) disposeAgain(o);
 }
@@ -203,10 +193,10 @@ function endDied(o: usize, thread: i32, kind: i32, e: usize): void {
  * papers wake their own waiters.
  */
 export function disposeAgain(o: usize): void {
-  const kind = atomic.load<i32>(o, O_KIND);
-  if (kind === KIND_MUTEX) mutexDispose(o);
-  else if (kind === KIND_SEMAPHORE || hasQueue(kind) || isCounter(kind)) dispose(o);
-  if (hasPhase(kind)) disposePhase(o);
+  const kind = kindOf(o);
+  if (kind & HAS_HEAD) mutexDispose(o);
+  else if (kind & HAS_QUEUE) dispose(o);
+  if (kind & (HAS_PHASE | HAS_COUNT)) disposePhase(o);
   if (kind === KIND_RW_LOCK) clearPlaces(o, NOBODY);
 }
 
@@ -245,15 +235,16 @@ export function letGo(attachment: i32, how: i32): bool {
  * request that was cancelled may have left a tombstone before the next ticket. The tickets of the tombstone do not count.
  */
 function isAsMade(o: usize): bool {
-  const kind = atomic.load<i32>(o, O_KIND);
+  const kind = kindOf(o);
   const initial = atomic.load<i32>(o, O_INITIAL);
-  if (hasPhase(kind) && phaseCount(o) !== (kind === KIND_RW_LOCK ? 0 : initial)) return false;
+  if (kind & HAS_COUNT) return phaseCount(o) === initial;
+  // The gate of a RwLock.
+  if (kind & HAS_PHASE && phaseCount(o) !== 0) return false;
   const ticket = atomic.load<i64>(o, TICKET);
-  const last = kind >= FIRST_COUNTED ? 0 : findTombstone(o, ticket - 1, E_END, ticket);
+  const last = findTombstone(o, ticket - 1, E_END, ticket);
   return (
-    kind >= FIRST_COUNTED ||
-    (atomic.load<i64>(o, GRANT) - (last ? atomic.load<i64>(last, E_START) : ticket) === (initial as i64) &&
-      ((kind & ~1) === KIND_CHANNEL || (atomic.load<i32>(o, O_OWNER) | atomic.load<i32>(o, O_UNREPORTED_DEATHS)) === 0))
+    atomic.load<i64>(o, GRANT) - (last ? atomic.load<i64>(last, E_START) : ticket) === (initial as i64) &&
+    ((kind & FLOWS) !== 0 || (atomic.load<i32>(o, O_OWNER) | atomic.load<i32>(o, O_UNREPORTED_DEATHS)) === 0)
   );
 }
 
@@ -263,14 +254,14 @@ function isAsMade(o: usize): bool {
  */
 export function held(attachment: i32): i32 {
   const o = attachedTo(attachment);
-  if (isMutex(o)) return isOwner(o) as i32;
+  if (hasHead(o)) return isOwner(o) as i32;
   const e = recordOf(attachment);
-  if (isEnd(atomic.load<i32>(o, O_KIND)) && atomic.load<i64>(e, E_TOOK_COUNT) !== 0) return 1;
+  if (kindOf(o) & IS_END && atomic.load<i64>(e, E_TOOK_COUNT) !== 0) return 1;
   return atomic.load<i64>(e, E_HELD) as i32;
 }
 
 /** Restores the report of so many dead owners, because the thread that took it could not pass it on. */
 export function restoreOwnerDeaths(s: usize, deaths: i32): void {
   atomic.add<i32>(s, deaths, O_UNREPORTED_DEATHS);
-  if (isMutex(s)) ownerHasDied(s);
+  if (hasHead(s)) ownerHasDied(s);
 }

@@ -23,7 +23,10 @@ function reserveOne(): usize {
   return e;
 }
 
-/** Makes sure that an element is at hand, before the thread can wait. Returns false if the arena has none. */
+/**
+ * Makes sure that an element is at hand, before the thread can wait. Returns false if the arena has none.
+ * @replaced by src/papers/algorithms/compiled.ts
+ */
 export function prepare(): bool {
   if (mine === 0) mine = reserveOne();
   return mine !== 0;

@@ -22,12 +22,18 @@ import { countCollision } from './counting';
 import { park, saysOpen, shut } from './gate';
 import { C_CHANNEL_HEAD, C_SEQUENCE } from './words';
 
-/** Returns the sequence for keyWait. The caller looks at the condition after that. */
+/**
+ * Returns the sequence for keyWait. The caller looks at the condition after that.
+ * @replaced by src/papers/algorithms/compiled.ts
+ */
 export function keyMonitor(channel: usize): i64 {
   return atomic.load<i64>(channel, C_SEQUENCE);
 }
 
-/** Waits until the sequence is not this one any more. */
+/**
+ * Waits until the sequence is not this one any more.
+ * @replaced by src/papers/algorithms/compiled.ts
+ */
 export function keyWait(channel: usize, sequence: i64, polls: i32): void {
   while (keyMonitor(channel) === sequence) waitOnce(channel, sequence, polls);
 }
@@ -36,6 +42,7 @@ export function keyWait(channel: usize, sequence: i64, polls: i32): void {
  * The lazy form of keyWait: returns at once if the channel has another sequence, and otherwise after one wake-up, which
  * may be meant for others. Returns the sequence for the next call. A first call, with a value that no sequence has,
  * only reads the sequence.
+ * @replaced by src/papers/algorithms/compiled.ts
  */
 export function keyWaitLazy(channel: usize, sequence: i64, polls: i32): i64 {
   const now = keyMonitor(channel);
@@ -67,13 +74,19 @@ function detach(channel: usize): usize {
   return atomic.xchg<u32>(channel, 0, C_CHANNEL_HEAD) as usize;
 }
 
-/** Wakes the waiters on the channel, after the condition has changed. */
+/**
+ * Wakes the waiters on the channel, after the condition has changed.
+ * @replaced by src/papers/algorithms/compiled.ts
+ */
 export function keySignal(channel: usize): void {
   atomic.add<i64>(channel, 1, C_SEQUENCE);
   wake(detach(channel), 0, 0);
 }
 
-/** Does the same as keySignal, but only reads a chain on which nobody waits. */
+/**
+ * Does the same as keySignal, but only reads a chain on which nobody waits.
+ * @replaced by src/papers/algorithms/compiled.ts
+ */
 export function keySignalPolite(channel: usize): void {
   atomic.add<i64>(channel, 1, C_SEQUENCE);
   if (atomic.load<u32>(channel, C_CHANNEL_HEAD) !== 0) wake(detach(channel), 0, 0);

@@ -31,7 +31,10 @@ export function eventRead(o: usize): i64 {
   return atomic.load<i64>(o, GRANT);
 }
 
-/** Waits until the count has reached the value. Returns ADMITTED or ANSWER_CLOSED. */
+/**
+ * Waits until the count has reached the value. Returns ADMITTED or ANSWER_CLOSED.
+ * @replaced by src/papers/algorithms/compiled.ts
+ */
 export function eventAwait(o: usize, value: i64): i32 {
   let count = eventRead(o);
   if (!satisfied(count, value - 1)) {

@@ -24,6 +24,7 @@ const HELD: u32 = 1;
 /**
  * Blocks until this thread has the lock.
  * @answers ADMITTED | ANSWER_CLOSED | ANSWER_HELD | ANSWER_FULL
+ * @replaced by src/papers/algorithms/compiled.ts
  */
 export function lifoLock(s: usize): i32 {
   const answer = lifoTryLock(s);

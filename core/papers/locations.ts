@@ -46,7 +46,10 @@ let flushed: usize = 0;
 let cachedKey: u32 = 0;
 let cached: usize = 0;
 
-/** Does the same as prepare. A thread that is emplaced has its element, and needs no other. */
+/**
+ * Does the same as prepare. A thread that is emplaced has its element, and needs no other.
+ * @replaced by src/papers/algorithms/compiled.ts
+ */
 export function prepareLocation(): bool {
   return where !== 0 || prepare();
 }
@@ -54,6 +57,7 @@ export function prepareLocation(): bool {
 /**
  * Emplaces the thread at the location, or waits if the thread is emplaced there already. The caller loops around the
  * condition. A thread that comes from another location either waits for its element, or alternates.
+ * @replaced by src/papers/algorithms/compiled.ts
  */
 export function locationWait(location: usize, polls: i32, alternates: bool): void {
   if (where === location) {
@@ -107,7 +111,10 @@ export function locationLeave(): void {
   settle();
 }
 
-/** Wakes all waiters at the location. */
+/**
+ * Wakes all waiters at the location.
+ * @replaced by src/papers/algorithms/compiled.ts
+ */
 export function locationWakeAll(location: usize): void {
   let e = atomic.xchg<u32>(location, 0, C_LOCATION_HEAD) as usize;
   while (e) {
@@ -117,7 +124,10 @@ export function locationWakeAll(location: usize): void {
   }
 }
 
-/** Does the same as locationWakeAll, but only reads a chain on which nobody waits. */
+/**
+ * Does the same as locationWakeAll, but only reads a chain on which nobody waits.
+ * @replaced by src/papers/algorithms/compiled.ts
+ */
 export function locationWakeAllPolite(location: usize): void {
   if (atomic.load<u32>(location, C_LOCATION_HEAD) !== 0) locationWakeAll(location);
 }

@@ -23,7 +23,10 @@ import { disown, holds, nodeOf, own } from './ownership';
 
 const TAIL: usize = TICKET;
 
-/** Blocks until this thread has the lock. Returns ADMITTED, ANSWER_CLOSED, ANSWER_HELD or ANSWER_FULL. */
+/**
+ * Blocks until this thread has the lock. Returns ADMITTED, ANSWER_CLOSED, ANSWER_HELD or ANSWER_FULL.
+ * @replaced by src/papers/algorithms/compiled.ts
+ */
 export function mcsLock(s: usize): i32 {
   if (holds(s)) return ANSWER_HELD;
   if (atomic.load<i64>(s, GRANT) < 0) return ANSWER_CLOSED;

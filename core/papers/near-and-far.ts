@@ -47,6 +47,7 @@ import { chainMask } from '../arena/arena';
 import { setLastTicket } from '../arena/last-ticket';
 import { closeObject } from '../arena/objects';
 import { GRANT, O_KIND, O_SPIN, O_THRESHOLD, TICKET } from '../arena/words';
+import { KIND_CHANNEL_SEMAPHORE, KIND_LOCATION_SEMAPHORE } from '../kinds/words';
 import { chainSignal, chainWait } from './chain-semaphore';
 import { chainOf, satisfied } from './chains';
 import { channelWait } from './channel-semaphore';
@@ -55,9 +56,12 @@ import { chainSlotOf, mostChains } from './hashes';
 import { locationWaitUntil } from './location-semaphore';
 import { locationWakeAll, locationWakeAllPolite } from './locations';
 import { farBudget, relax } from './relax';
-import { KIND_CHANNEL_SEMAPHORE, KIND_LOCATION_SEMAPHORE, THRESHOLD } from './words';
+import { THRESHOLD } from './words';
 
-/** SemaTake: takes a permit, and blocks until it is this thread's turn. Returns ADMITTED or ANSWER_CLOSED. */
+/**
+ * SemaTake: takes a permit, and blocks until it is this thread's turn. Returns ADMITTED or ANSWER_CLOSED.
+ * @replaced by src/papers/algorithms/compiled.ts
+ */
 export function acquire(s: usize): i32 {
   const ticket = atomic.add<i64>(s, 1, TICKET);
   setLastTicket(ticket);

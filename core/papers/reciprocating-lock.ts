@@ -35,7 +35,10 @@ import { Q_END, Q_NEXT } from './words';
 const ARRIVALS: usize = TICKET;
 const EMPTY: u32 = 2;
 
-/** Blocks until this thread has the lock. Returns ADMITTED, ANSWER_CLOSED, ANSWER_HELD or ANSWER_FULL. */
+/**
+ * Blocks until this thread has the lock. Returns ADMITTED, ANSWER_CLOSED, ANSWER_HELD or ANSWER_FULL.
+ * @replaced by src/papers/algorithms/compiled.ts
+ */
 export function recipLock(s: usize): i32 {
   if (holds(s)) return ANSWER_HELD;
   if (atomic.load<i64>(s, GRANT) < 0) return ANSWER_CLOSED;

@@ -11,7 +11,10 @@ import { GRANT, TICKET } from '../arena/words';
 import { disown, holds, own } from './ownership';
 import { ticketDispose, ticketGive, ticketTake } from './ticket-semaphore';
 
-/** Blocks until this thread has the lock. Returns ADMITTED, ANSWER_CLOSED or ANSWER_HELD. */
+/**
+ * Blocks until this thread has the lock. Returns ADMITTED, ANSWER_CLOSED or ANSWER_HELD.
+ * @replaced by src/papers/algorithms/compiled.ts
+ */
 export function ticketLock(s: usize): i32 {
   if (holds(s)) return ANSWER_HELD;
   const answer = ticketTake(s);

@@ -31,7 +31,10 @@ import { FOR_EVER, O_DELAY } from './words';
 /** The most pauses between two looks at grant: about a millisecond. */
 const LONGEST: i64 = 100_000;
 
-/** Takes a ticket. ADMITTED if it is due, or QUEUED: ticketAwait must follow. Calls nothing and never blocks. */
+/**
+ * Takes a ticket. ADMITTED if it is due, or QUEUED: ticketAwait must follow. Calls nothing and never blocks.
+ * @replaced by src/papers/algorithms/compiled.ts
+ */
 export function ticketAcquire(s: usize): i32 {
   const ticket = atomic.add<i64>(s, 1, TICKET);
   setLastTicket(ticket);

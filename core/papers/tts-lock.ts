@@ -35,7 +35,10 @@ const OWNER: i32 = 0xfff;
 const PARKED: i32 = 0x1000;
 const SHUT: i32 = 0x2000;
 
-/** Blocks until this thread has the lock. Returns ADMITTED, ANSWER_CLOSED or ANSWER_HELD. */
+/**
+ * Blocks until this thread has the lock. Returns ADMITTED, ANSWER_CLOSED or ANSWER_HELD.
+ * @replaced by src/papers/algorithms/compiled.ts
+ */
 export function ttsLock(s: usize): i32 {
   return atomic.cmpxchg<i32>(s, 0, me, WORD) === 0 ? ADMITTED : wait(s);
 }

@@ -27,7 +27,10 @@ function awaitLock(s: usize): i32 {
   return twaIsOnChains(s) ? awaitTurn(s, ticketTaken, atomic.load<i64>(s, GRANT)) : twaAwait(s);
 }
 
-/** Blocks until this thread has the lock. Returns ADMITTED, ANSWER_CLOSED or ANSWER_HELD. */
+/**
+ * Blocks until this thread has the lock. Returns ADMITTED, ANSWER_CLOSED or ANSWER_HELD.
+ * @replaced by src/papers/algorithms/compiled.ts
+ */
 export function twaLock(s: usize): i32 {
   if (holds(s)) return ANSWER_HELD;
   const answer = twaAcquire(s) === ADMITTED ? ADMITTED : awaitLock(s);

@@ -57,7 +57,10 @@ export let grantBefore: i64 = 0;
 let given: i64 = 0;
 export let waiters: i64 = 0;
 
-/** SemaTake up to its short-cut. Returns ADMITTED, or QUEUED: twaAwait must follow. Calls nothing and never blocks. */
+/**
+ * SemaTake up to its short-cut. Returns ADMITTED, or QUEUED: twaAwait must follow. Calls nothing and never blocks.
+ * @replaced by src/papers/algorithms/compiled.ts
+ */
 export function twaAcquire(s: usize): i32 {
   const ticket = atomic.add<i64>(s, 1, TICKET);
   setLastTicket(ticket);
@@ -69,7 +72,10 @@ export function twaIsSequestered(s: usize): bool {
   return (atomic.load<i32>(s, O_HASH) & SEQUESTERED) !== 0;
 }
 
-/** Does the same as twaAcquire, on a sequestered semaphore. */
+/**
+ * Does the same as twaAcquire, on a sequestered semaphore.
+ * @replaced by src/papers/algorithms/compiled.ts
+ */
 export function twaAcquireSequestered(s: usize): i32 {
   const taken = atomic.add<i64>(s, 1, O_TAKEN);
   const ticket = atomic.load<i64>(s, TICKET) + taken;

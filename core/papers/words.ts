@@ -3,24 +3,6 @@
  * them.
  */
 
-export const KIND_TICKET_SEMAPHORE: i32 = 2;
-export const KIND_TWA_SEMAPHORE: i32 = 3;
-export const KIND_CHAIN_SEMAPHORE: i32 = 4;
-export const KIND_CHANNEL_SEMAPHORE: i32 = 5;
-export const KIND_LOCATION_SEMAPHORE: i32 = 6;
-export const KIND_EVENT_COUNT: i32 = 7;
-export const KIND_SEQUENCER: i32 = 8;
-export const KIND_ATOMIC_SEMAPHORE: i32 = 11;
-export const KIND_TTS_LOCK: i32 = 21;
-export const KIND_TICKET_LOCK: i32 = 22;
-export const KIND_TWA_LOCK: i32 = 23;
-export const KIND_MCS_LOCK: i32 = 24;
-export const KIND_CLH_LOCK: i32 = 25;
-export const KIND_LIFO_LOCK: i32 = 26;
-export const KIND_RECIPROCATING_LOCK: i32 = 27;
-export const KIND_CAPACITOR: i32 = 28;
-export const KIND_MULTILANE_SEMAPHORE: i32 = 29;
-
 // --- Object ---------------------------------------------------------------------------------------------
 //
 // Every object has the words of core/arena/words.ts. In the objects of this folder, ticket and grant are used so:

@@ -65,6 +65,7 @@ import { wakeDue } from './waking';
  * tombstones lie side by side. The thread adds the width of the tombstone to grant only when grant is past this first
  * ticket. By then the promises are due already: another thread has made them due, and rings the doorbell (endWait).
  * @answers REFUSED | ADMITTED | ANSWER_CLOSED
+ * @replaced by src/report/measure.ts
  */
 export function cancel(s: usize, attachment: i32): i32 {
   const e = spare;
@@ -142,6 +143,7 @@ let leftFrom: i64 = 0;
  * not leave the caller with the number of an element that is another thread's by then.
  * @param number of the run; or the negative number, to settle the tombstone. The second call returns REFUSED.
  * @answers REFUSED | MORE | ADMITTED | ANSWER_CLOSED
+ * @replaced by src/report/measure.ts
  */
 export function cancelRun(number: i32): i32 {
   const e = elementAt((abs(number) - 1) as u32);

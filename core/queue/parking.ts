@@ -54,6 +54,7 @@ let polls: i32 = 0;
  * interrupted thread finds no spare and would have to wait. `attachment` counts the permits of a robust semaphore. It
  * is 0 for other semaphores.
  * @answers ADMITTED | QUEUED | ANSWER_CLOSED | ANSWER_FULL
+ * @replaced by src/report/measure.ts
  */
 export function enqueue(s: usize, n: i32, taken: i32, attachment: i32): i32 {
   if (taken === INTERRUPTED) {
@@ -74,6 +75,7 @@ export function enqueue(s: usize, n: i32, taken: i32, attachment: i32): i32 {
  * milliseconds; it is kept for diagnostics. Returns ADMITTED or ANSWER_CLOSED. Returns LEAVE if the thread is asked to
  * leave: cancel must follow.
  * @answers ADMITTED | ANSWER_CLOSED | LEAVE
+ * @replaced by src/host/deno-bun.ts, src/report/long-sleeps.ts, src/report/measure.ts
  */
 export function park(now: i32, attachment: i32): i32 {
   return parkFor(FOREVER, now, attachment);
@@ -84,6 +86,7 @@ export function park(now: i32, attachment: i32): i32 {
  * parkFor returns TIMED_OUT, which may be early. The request then still stands: park or parkFor continues the wait, and
  * cancel cancels the request.
  * @answers ADMITTED | ANSWER_CLOSED | LEAVE | TIMED_OUT
+ * @replaced by src/host/deno-bun.ts, src/report/measure.ts
  */
 export function parkFor(nanoseconds: i64, now: i32, attachment: i32): i32 {
   atomic.store<i32>(spare, now, E_SINCE);

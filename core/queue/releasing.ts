@@ -18,6 +18,7 @@ import { LIMIT } from './words';
  * If more than LIMIT permits are available, the function takes the n permits back and returns ANSWER_OVER_MAX. The
  * attachment to a robust semaphore then counts these permits as held again. If the semaphore is disposed of, the
  * function takes the n permits back and returns 0.
+ * @replaced by src/report/measure.ts
  */
 export function finishRelease(s: usize, n: i32, answered: i32, run: i32, attachment: i32): i32 {
   const width = n as i64;

@@ -119,6 +119,7 @@ export function arrive(s: usize, n: i32, last: i32, attachment: i32): i32 {
 /**
  * Settles the due promises of a run, and ends the run if no promise is left. Returns how many it has settled, or
  * ANSWER_CLOSED.
+ * @replaced by src/report/measure.ts
  */
 export function settle(number: i32, attachment: i32): i32 {
   const e = elementAt((number - 1) as u32);
@@ -152,7 +153,10 @@ export function leaveArray(e: usize): void {
   leaveCells(e);
 }
 
-/** Drops a run of a closed semaphore, with all its promises. */
+/**
+ * Drops a run of a closed semaphore, with all its promises.
+ * @replaced by src/report/measure.ts
+ */
 export function dropRun(number: i32): void {
   endRun(elementAt((number - 1) as u32), 0, 0);
 }

@@ -76,6 +76,7 @@ import { LIMIT } from './words';
  * the queue. Returns INTERRUPTED, and takes no ticket, if an earlier call is still pending: then no element could stand
  * for the tickets. After QUEUED and INTERRUPTED enqueue must follow. Calls nothing and never blocks.
  * @inline
+ * @replaced by src/runtime/membership.ts
  */
 export function acquire(s: usize, n: i32): i32 {
   if (pendingCall !== NOTHING) return INTERRUPTED;
@@ -191,7 +192,10 @@ export function release(s: usize, n: i32): i32 {
   return ADMITTED;
 }
 
-/** Does the same as acquire, for a robust semaphore. */
+/**
+ * Does the same as acquire, for a robust semaphore.
+ * @replaced by src/runtime/membership.ts
+ */
 export function acquireRobust(s: usize, n: i32, attachment: i32): i32 {
   const answer = acquire(s, n); // R7 begins
   if (answer === ADMITTED) countHeld(attachment, n); // R7 ends

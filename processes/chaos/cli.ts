@@ -1,4 +1,4 @@
-/** `npm run chaos:processes`: see HELP. */
+/** `npm run chaos:servers -w processes`: see HELP. */
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { findServers } from '../servers/servers.js';
@@ -6,7 +6,7 @@ import { FAULTS } from './faults.js';
 import { run } from './run.js';
 
 const NAMES = FAULTS.map(({ name }) => name);
-const HELP = `npm run chaos:processes -- [options]
+const HELP = `npm run chaos:servers -w processes -- [options]
 
   --server NAME      redis or valkey; all that are installed by default
   --seconds N        how long all faults together last on a server, in equal parts; 300 by default

@@ -4,21 +4,24 @@
  *   1 random calls, of the kind that replay.test.ts compares with real servers: other answers, messages, data
  *   2 simulated worlds (simulation.ts)     3 the beginnings of the searches that the tests make
  *
+ * And the mutants of what runs the script without a server (broker-mutants.ts), by random calls and scenes.
+ *
  * A mutant that no check detects must be listed in mutants-explained.ts with the reason. A reason there that explains
  * no mutant is an error. `LINES=queue.lua:45,call.lua:9` tries only the mutants of these lines of src/script/.
  * `SHARD=0/4` tries only every fourth mutant, and says which reasons it used. Arguments: `--rules` tries the rules
- * alone, `--lua` the script alone; `--markdown FILE` writes the report.
+ * alone, `--lua` the script alone, `--broker` what a broker has alone; `--markdown FILE` writes the report.
  */
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
+import { BrokerCheck, brokerMutants, subjectOf, type ToldOfBroker } from './broker-mutants.js';
 import { CallWriter, scriptedCalls, ticketIn } from './calls.js';
 import { RULES, type Rules } from './client.js';
 import { RULE_SEARCHES, SHORT } from './configurations.js';
 import { Data, type Surroundings } from './data-model.js';
 import { LuaError, parseLua } from './lua.js';
-import type { Mutant } from './mutant.js';
+import type { Explained, Mutant } from './mutant.js';
 import { mutantsOf } from './mutants.js';
-import { EXPLAINED } from './mutants-explained.js';
+import { EXPLAINED, EXPLAINED_OF_BROKER } from './mutants-explained.js';
 import { search } from './search.js';
 import { KEYS, Server, type Turn, turnChunk } from './server.js';
 import { simulate } from './simulation.js';
@@ -103,8 +106,8 @@ async function breaks(seed: number, server: Server): Promise<boolean> {
 }
 
 /** The place of the reason why a mutant need not be told, or -1. */
-const reasonOf = (mutant: Mutant): number =>
-  EXPLAINED.findIndex(
+const reasonOf = (mutant: Mutant, reasons: readonly Explained[] = EXPLAINED): number =>
+  reasons.findIndex(
     ({ text, from, to }) =>
       mutant.text.includes(text) &&
       (from === undefined || mutant.from.includes(from)) &&
@@ -147,10 +150,56 @@ function rules(): { readonly lines: string[]; readonly missed: number } {
   return { lines, missed };
 }
 
+/** The mutants of what runs the script without a server. */
+async function broker(): Promise<{ readonly lines: string[]; readonly missed: number }> {
+  const [shard = 0, shards = 1] = (process.env.SHARD ?? '0/1').split('/').map(Number);
+  const lines = process.env.LINES?.split(',');
+  const mutants = brokerMutants().filter(({ place }, at) => at % shards === shard && (lines?.includes(place) ?? true));
+  const check = new BrokerCheck(await subjectOf());
+  const by = new Map<ToldOfBroker | 'explained', number>();
+  const used = new Set<number>();
+  let missed = 0;
+  for (const [at, mutant] of mutants.entries()) {
+    if (at % 100 === 99) console.log(`${at + 1} of ${mutants.length}`);
+    let told: ToldOfBroker | 'explained' = await check.tell(mutant);
+    const reason = told === 'nothing' ? reasonOf(mutant, EXPLAINED_OF_BROKER) : -1;
+    if (reason >= 0) {
+      told = 'explained';
+      used.add(reason);
+    }
+    if (told === 'nothing') {
+      missed++;
+      const { place, from, to, text } = mutant;
+      console.log(`NOT TOLD ${place}: ${from} -> ${to}    in: ${text}`);
+    }
+    by.set(told, (by.get(told) ?? 0) + 1);
+  }
+  for (const [at, { text, reason }] of EXPLAINED_OF_BROKER.entries())
+    if (shards === 1 && !lines && !used.has(at)) {
+      console.log(`a reason is of no use: ${text}: ${reason}`);
+      missed++;
+    }
+  const count = (told: ToldOfBroker | 'explained'): number => by.get(told) ?? 0;
+  const report = [
+    '| mutants of the state, the store and the compiler | |',
+    '| --- | ---: |',
+    `| made | ${mutants.length} |`,
+    `| the compiler makes the same script | ${count('is the same')} |`,
+    `| told by another answer, message or state, or by an error | ${count('answer')} |`,
+    `| told since they do not end | ${count('does not end')} |`,
+    `| not told, explained | ${count('explained')} |`,
+    `| not told, not explained | ${count('nothing')} |`,
+  ];
+  console.log(report.join('\n'));
+  return { lines: report, missed };
+}
+
 const wanted = process.argv.slice(2);
+const parts = ['--lua', '--broker', '--rules'];
+const isWanted = (part: string): boolean => wanted.includes(part) || !parts.some((each) => wanted.includes(each));
 const report: string[] = [];
 let failed = false;
-if (!wanted.includes('--rules')) {
+if (isWanted('--lua')) {
   const started = performance.now();
   const [shard = 0, shards = 1] = (process.env.SHARD ?? '0/1').split('/').map(Number);
   const lines = process.env.LINES?.split(',');
@@ -207,7 +256,12 @@ if (!wanted.includes('--rules')) {
     report.push('');
   }
 }
-if (!wanted.includes('--lua')) {
+if (isWanted('--broker')) {
+  const { lines, missed } = await broker();
+  report.push(...lines, '');
+  if (missed > 0) failed = true;
+}
+if (isWanted('--rules')) {
   const { lines, missed } = rules();
   report.push(...lines, '');
   if (missed > 0) failed = true;

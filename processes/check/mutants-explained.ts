@@ -154,3 +154,76 @@ export const EXPLAINED: readonly Explained[] = [
   { text: 'sub(records[MOST_FOUND], 1, 26)', from: '1', to: '0', reason: 'Lua counts from 1, and takes 0 for it' },
   { text: "local lines = { '' }", from: "''", reason: 'is replaced when the lines are known' },
 ];
+
+const SPEED = 'how large a chunk may be, and how it is moved, is a matter of speed alone';
+const BEYOND =
+  'a chunk that there is not counts as behind each text, so a search that begins beyond the end comes back';
+const NOBODY = 'the broker calls for itself: what stands there is not looked at';
+const FALLBACK = 'the name of an operator that is its own in JavaScript, or is compared in the same way';
+const ARRAY = 'the map becomes an array, whose properties keep the same for the names of sessions';
+const FORM = 'a longer or slower form of the same';
+const NUMBERS = 'only the numbers that tell names apart are others';
+const VALUES = 'where the script asks whether there is a value, none is an empty text or 0 today';
+
+/** The same of the mutants of what runs the script without a server. */
+export const EXPLAINED_OF_BROKER: readonly Explained[] = [
+  { text: "const END = 'g';", reason: END },
+  { text: "const [sid = '', conn, , letter] = args;", from: "''", reason: 'each call has a session' },
+  { text: "const [answer, ...reply] = this.#call(['', '', '', 'Z', sid], now);", from: "''", reason: NOBODY },
+  { text: "const [, ...reply] = this.#call(['', '', '', 'Y'], now);", from: "''", reason: NOBODY },
+  { text: 'const LONGEST = 512;', reason: SPEED },
+  { text: 'let [low, high] = [0, this.#chunks.length - 1];', reason: BEYOND },
+  { text: 'const middle = (low + high + 1) >> 1;', from: '1', to: '2', reason: BEYOND },
+  { text: 'if (place === chunk.length)', to: 'false', reason: SPEED },
+  { text: 'chunk.splice(place, 0, text);', to: '-1', reason: 'a negative count removes nothing either' },
+  { text: 'if (chunk.length > LONGEST)', reason: SPEED },
+  { text: 'this.#chunks.splice(at + 1, 0, chunk.splice(LONGEST / 2));', reason: SPEED },
+  { text: 'if (place === 0)', reason: SPEED },
+  {
+    text: 'if (chunk.length === 0 && this.#chunks.length > 1)',
+    from: '1',
+    to: '2',
+    reason: 'an empty chunk may stay: a search goes on in the next one',
+  },
+  { text: 'now = 0;', reason: 'each call sets the time before it looks at it' },
+  { text: 'if (key !== this.OBJECTS)', reason: 'what a look at another key gives is not looked at' },
+  { text: "return ['0', found];", reason: 'what a look at another key gives is not looked at' },
+  { text: "const COMPARISONS = { '==': '==='", reason: FALLBACK },
+  { text: '#ids = 0;', reason: 'where the numbers begin that tell names apart' },
+  { text: 'static begin(history, now, topmost = 0', to: '-1', reason: 'tickets begin at 0 at least' },
+  { text: 'this.#empty.add(name);', reason: ARRAY },
+  { text: "if (node.type === 'IndexExpression' && node.base.name !== 'ARGV'", reason: ARRAY },
+  { text: 'this.#indexed.add(node.base.name);', reason: ARRAY },
+  { text: 'this.#empty.has(e.name) && this.#indexed.has(e.name);', reason: ARRAY },
+  { text: 'const js = isSeen ?', reason: NUMBERS },
+  { text: 'const [last, at] = [', reason: NUMBERS },
+  { text: 'const [list, at, each] = [', reason: NUMBERS },
+  { text: 'const array = `values$', reason: NUMBERS },
+  { text: 'return this.#scopes.length === 1;', reason: 'functions and constants are made for each call, and not once' },
+  { text: 'this.#scopes.pop();', reason: 'a name stays visible for longer, and nothing else has it' },
+  { text: 'return `function ${identifier ?', from: "''", reason: 'a function without a name gets one' },
+  { text: "each.name === '_' ?", reason: 'a value that nobody reads gets a name' },
+  { text: "if (s.init[at]?.type === 'NumericLiteral' &&", reason: FORM },
+  { text: "if (this.#isTop() && init[0].type === 'FunctionDeclaration')", reason: FORM },
+  { text: "type.endsWith('Literal');", reason: FORM },
+  { text: "const isNext = index.operator === '+'", reason: FORM },
+  { text: 'return isNext ?', reason: FORM },
+  { text: "return e.type === 'BooleanLiteral' ||", reason: VALUES },
+  { text: "if (e.type === 'LogicalExpression')", reason: FORM },
+  { text: 'return this.#isBoolean(e) ?', reason: VALUES },
+  { text: 'if (this.#isBoolean(e.left)) return', reason: VALUES },
+  { text: "const isName = e.left.type === 'Identifier';", reason: FORM },
+  { text: 'const [test, again] = isName ?', reason: FORM },
+  { text: "calleeOf(base.base ? base : { base }) === 'call' &&", reason: FORM },
+  { text: 'index.value === 1 &&', reason: FORM },
+  { text: "base.arguments[0].value === 'ZRANGEBYLEX'", reason: FORM },
+  { text: "if (index.type === 'NumericLiteral') return", reason: FORM },
+  { text: "each.type === 'StringLiteral' ?", reason: FORM },
+  {
+    text: "if (library === 'string.find') return",
+    reason: 'the store tells of objects alone, so nothing is to be left out',
+  },
+  { text: 'return args.length > 1 ? `parseInt', reason: 'both read the decimal numbers of the script' },
+  { text: 'end === undefined ?', reason: FORM },
+  { text: 'if (first.value === sign && others.length === 1)', reason: FORM },
+];

@@ -1,6 +1,6 @@
 /**
- * Makes one file of the program that the processes of `npm run chaos:processes` run: a process that is killed is
- * replaced as soon as another has loaded, and one file loads sooner than the hundred of a client library.
+ * Makes one file of the program that the processes of `npm run chaos:servers -w processes` run: a process that is
+ * killed is replaced as soon as another has loaded, and one file loads sooner than the hundred of a client library.
  */
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';

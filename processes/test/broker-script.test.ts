@@ -4,219 +4,24 @@
  * (check/lua.ts); the other is the compiled script (scripts/compile-lua.mjs). Replies, messages and data are compared.
  */
 import { expect, test } from 'vitest';
-import { CallWriter, scriptedCalls, ticketIn } from '../check/calls.js';
+import {
+  ComparingServer,
+  type Constants,
+  compareFixedSequence,
+  compareRandomCalls,
+  FEW,
+  USUAL,
+} from '../check/comparing.js';
 import { SHORT } from '../check/configurations.js';
-import { Data, type Surroundings } from '../check/data-model.js';
-import { leftOf, recordsOf } from '../check/invariants.js';
 import { search } from '../check/search.js';
-import { KEYS, Server, type Turn, turnChunk, withConstants } from '../check/server.js';
+import { withConstants } from '../check/server.js';
 import { functionOf } from '../scripts/compile-lua.mjs';
 import { brokerScript } from '../scripts/turn-parts.mjs';
-import { faultIn } from '../src/local/grammar.js';
-import { type Message, State } from '../src/local/state.js';
 import { WHOLE } from './each-server.js';
 
 const CALLS = WHOLE ? 20_000 : 2000;
-const HISTORY = '1'.padStart(40, '0');
-const WATCHER = 'b000000000000000';
-const START = 1_700_000_000_000;
-const surroundings = (ms: number): Surroundings => ({ time: ms * 1000, history: HISTORY });
-
-/** Other values of constants of the script: none, or so small that each call leaves something to do. */
-type Constants = Readonly<Record<string, number>>;
-const USUAL: Constants = {};
-const FEW: Constants = { WORK: 1, MOST_FOUND: 2 };
 
 const scriptWith = (constants: Constants) => functionOf(withConstants(brokerScript(), constants));
-
-type Pairs = readonly (readonly [string, unknown])[];
-
-interface Dump {
-  readonly ticket: number;
-  readonly history: string;
-  readonly meta: Pairs;
-  readonly objects: Pairs;
-  readonly sessions: Pairs;
-  readonly leases: readonly (readonly [string, number])[];
-  readonly seqs: Pairs;
-  readonly queue: readonly string[];
-  readonly records: readonly string[];
-  readonly members: Pairs;
-}
-
-/** The data of a server as a broker dumps them. Undefined: no call has been made. */
-function dumpOf(data: Data): Dump | undefined {
-  const history = data.hash('meta').get('history');
-  if (history === undefined) return undefined;
-  const meta = [...data.hash('meta')].filter(([field]) => field.length !== 26);
-  const members = (key: string): string[] => data.sorted(key).map(({ member }) => member);
-  const objects = [...data.hash('objects')].map(([name, text]) => [name, name.includes('\0') ? text : objectOf(text)]);
-  const leases = data.sorted('leases').map(({ member, score }) => [member, score] as const);
-  return {
-    ...{ ticket: Number(data.hash('meta').get('ticket')), history },
-    // A broker notes of each hold since when it is; a server notes it of those that a beat has named.
-    meta: [...meta, ...heldIn(data).map((key) => [key, '0'] as const)],
-    ...{ objects: objects as unknown as Pairs, sessions: [...data.hash('sessions')], leases },
-    ...{ seqs: [...data.hash('seqs')], queue: members('queue'), records: members('records') },
-    members: leases.map(([sid]) => [sid, sid]),
-  };
-}
-
-/** sid and rid of the requests that hold. */
-function heldIn(data: Data): string[] {
-  const waiting = new Set(data.sorted('queue').map(({ member }) => member.slice(-59, -33)));
-  return recordsOf(data).flatMap(({ sid, rid }) => (waiting.has(sid + rid) ? [] : [sid + rid]));
-}
-
-/** An object as the script keeps it, from the text in which it keeps it on a server. */
-function objectOf(text: string): object {
-  const [kind, max, robust, ephemeral, born, free, waiting, deaths, bypass, passes, lent, noticed, holder] =
-    text.split(' ');
-  const fixed = [kind, max, robust, ephemeral, born].join(' ');
-  const counts = { max: Number(max), free: Number(free), waiting: Number(waiting), deaths: Number(deaths) };
-  const ofMutex = { passes: Number(passes), lent: Number(lent), noticed, holder };
-  return {
-    ...{ kind, robust, ephemeral, born, fixed, ...counts, bypass: Number(bypass ?? 0) },
-    ...(kind === 'm' ? ofMutex : kind === 'r' ? { lent: counts.max } : {}),
-  };
-}
-
-/** What a dump says, in an order that does not depend on how it came about, without what only one side notes. */
-function linesOf(dump: Dump | undefined): string[] {
-  if (!dump) return [];
-  const { ticket, history, meta, objects, sessions, leases, seqs, queue, records } = dump;
-  const isDead = ([sid]: readonly [string, unknown]): boolean => !sessions.some(([other]) => other === sid);
-  const texts = (pairs: Pairs): string[] => pairs.map(([key, value]) => `${key}=${value}`).sort();
-  // `first` and `since` are for leases. For each hold there is one time.
-  const times = meta.map(([field, value]) =>
-    field.length === 26 ? ([field, ''] as const) : ([field, value] as const),
-  );
-  const fields = texts(times.filter(([field]) => field !== 'first' && field !== 'since'));
-  const told = objects.map(([name, value]): readonly [string, unknown] => {
-    if (typeof value !== 'object') return [name, value];
-    return [name, JSON.stringify(Object.entries({ ...value, changed: false }).sort())];
-  });
-  return [
-    ...[`${ticket}`, history, ...fields, ...texts(told), ...texts(sessions), ...texts(seqs), ...records],
-    // A server does not tell when a request came, but when the last beat before came.
-    ...queue.map((entry) => (entry.startsWith('\0') ? entry : entry.slice(0, -11))),
-    ...texts(leases.map((each) => (isDead(each) ? [each[0], 0] : each))),
-  ];
-}
-
-const dumped = (state: State): Dump => JSON.parse(state.dump());
-
-/** The reply without what only one side knows: the times in `I`; and with the objects of `P` in one order. */
-function comparable(reply: unknown, letter = ''): unknown[] {
-  const answers = reply as unknown[];
-  if (letter === 'P' && Array.isArray(answers[0])) return answers[0].slice(1).sort();
-  return answers.map((answer) => {
-    if (!Array.isArray(answer) || !`${answer[0]}`.startsWith('I ')) return answer;
-    const [text, queue, holders, behind, sessions] = answer as [string, string[], string[], string, string[]];
-    return [text, queue.map((entry) => entry.slice(0, -11)), holders, behind, sessions];
-  });
-}
-
-/** A server that compares each of its calls with the compiled script. */
-class ComparingServer extends Server {
-  readonly #script: ReturnType<typeof functionOf>;
-  /** How many calls were compared. */
-  compared = 0;
-  difference: string | undefined;
-  /** The state of a broker that runs all calls; without it, each call begins with the data of the server. */
-  state: State | undefined;
-
-  constructor(constants = USUAL, hasState = false) {
-    super(turnChunk(constants));
-    this.#script = scriptWith(constants);
-    if (hasState) this.state = State.begin(HISTORY, START, 0, this.#script);
-  }
-
-  #stateOf(data: Data, now: number): State {
-    if (this.state) return this.state;
-    const dump = dumpOf(data);
-    return dump ? State.load(JSON.stringify(dump), this.#script) : State.begin(HISTORY, now, 0, this.#script);
-  }
-
-  #compare(what: string, server: readonly unknown[], broker: readonly unknown[]): void {
-    const [ones, others] = [server, broker].map((all) => all.map((each) => JSON.stringify(each))) as [
-      string[],
-      string[],
-    ];
-    if (ones.join() === others.join()) return;
-    const [one, other] = [ones.filter((each) => !others.includes(each)), others.filter((each) => !ones.includes(each))];
-    this.difference ??= `${what}: only the server ${one.join()}, only the broker ${other.join()}`;
-  }
-
-  override turn(before: Data, args: readonly string[], where: Surroundings): Turn {
-    const turn = super.turn(before, args, where);
-    // What a beat does for dead sessions, a broker does by a call of its own.
-    const isDeath = /[BWO]/.test(args[3] as string) && before.sorted('leases').some(({ score }) => score === 0);
-    if (isDeath || this.difference) return turn;
-    this.compared++;
-    const now = Math.floor(where.time / 1000);
-    const state = this.#stateOf(before, now);
-    const was = linesOf(dumped(state));
-    const what = args.join(' ');
-    const { reply, messages, changes } = state.turn(args, args[0] as string, now);
-    const all = args[3] === 'P' ? this.#allObjects(state, args, now, reply) : reply;
-    this.#compare(`${what}: replies`, comparable(turn.reply, args[3]), comparable(all, args[3]));
-    this.#compareData(what, turn, messages, state);
-    if (!changes) this.#compare(`${what}: changes the state, and denies`, was, linesOf(dumped(state)));
-    return turn;
-  }
-
-  #compareData(what: string, { data, published }: Turn, messages: readonly Message[], state: State): void {
-    const told = published.map(({ channel, text }) => ({ sid: channel.slice(-16), text }));
-    this.#compare(`${what}: messages`, told, messages);
-    this.#compare(`${what}: data`, linesOf(dumpOf(data)), linesOf(dumped(state)));
-    if (this.compared % 7 === 0)
-      this.#compare(`${what}: loaded`, linesOf(dumped(state)), linesOf(dumped(State.load(state.dump()))));
-  }
-
-  /** All parts of the answer to `P`: the model of a server tells all objects at once. */
-  #allObjects(state: State, args: readonly string[], now: number, first: readonly unknown[]): unknown[] {
-    if (!Array.isArray(first[0])) return [...first];
-    const lines: unknown[] = [];
-    for (let part = first[0] as string[]; ; ) {
-      const [cursor, ...more] = part;
-      lines.push(...more);
-      if (cursor === '0') return [['0', ...lines]];
-      part = state.turn([...args.slice(0, 4), cursor as string], WATCHER, now).reply[0] as string[];
-    }
-  }
-
-  /** The process of the session dies. `watcher` is a session without requests, to which nothing is told. */
-  reap(before: Data, victim: string, where: Surroundings): Data {
-    const now = Math.floor(where.time / 1000);
-    let data = before.clone();
-    data.command(['ZADD', 'leases', '0', victim], where, []);
-    const place = `${data.hash('meta').get('epoch')}.${data.hash('meta').get('history')}`;
-    for (let isLeft = true; isLeft && !this.difference; ) {
-      // Grants that are left would go into the same messages as those that the death makes possible.
-      while (leftOf(data).length > 0 && !this.difference) {
-        const args = [WATCHER, '0', 'c:', 'W', '-'];
-        const turn = super.turn(data, args, where);
-        const { messages } = this.#stateOf(data, now).turn(args, WATCHER, now);
-        this.#compareData(`${victim} has died, W`, turn, messages, this.#stateOf(turn.data, now));
-        data = turn.data;
-      }
-      const state = this.#stateOf(data, now);
-      const args = [WATCHER, '0', 'c:', 'W', `${'0'.repeat(14)} ${place}`];
-      const turn = super.turn(data, args, where);
-      state.turn([...args.slice(0, 4), '-'], WATCHER, now);
-      const dead = state.reap(victim, now);
-      this.compared++;
-      this.#compare(`${victim} dies: reply`, (turn.reply as string[]).slice(1), dead.reply);
-      this.#compareData(`${victim} dies`, turn, dead.messages, state);
-      ({ isLeft } = dead);
-      ({ data } = turn);
-    }
-    return data;
-  }
-}
-
-const OPENING = [WATCHER, '0', 'c:', 'O', '2', '3', '3600000', 'watcher', '-', '0'];
 
 test.each([
   { seed: 1, constants: USUAL },
@@ -224,38 +29,19 @@ test.each([
   { seed: 3, constants: FEW },
   { seed: 4, constants: FEW },
 ])('does the same in random calls and deaths, seed $seed, $constants', ({ seed, constants }) => {
-  const server = new ComparingServer(constants, true);
-  const writer = new CallWriter(seed, KEYS, true);
-  let { data } = server.turn(new Data(), OPENING, surroundings(START));
-  const letters = new Set<string>();
-  for (let call = 0; call < CALLS && !server.difference; call++) {
-    const where = surroundings(START + call * 7);
-    if (writer.chance(2)) {
-      const sids = [...data.hash('sessions').keys()].filter((sid) => sid !== WATCHER);
-      const victim = sids[call % Math.max(1, sids.length)];
-      if (victim) data = server.reap(data, victim, where);
-    } else {
-      const args = writer.call(data);
-      // A broker refuses nothing of what processes send.
-      expect(faultIn(args), args.join(' ')).toBeUndefined();
-      for (const each of args.slice(3)) if (/^[A-Z]$/.test(each)) letters.add(each);
-      ({ data } = server.turn(data, args, where));
-    }
-  }
+  const server = new ComparingServer(scriptWith(constants), constants, []);
+  const letters = compareRandomCalls(server, seed, CALLS);
   expect(server.difference).toBeUndefined();
   expect(server.compared).toBeGreaterThan(0.9 * CALLS);
   expect([...letters].sort().join('')).toBe('ABCDFIJKLNOPRSTUVWX');
 });
 
-test('does the same in the fixed sequence', () => {
-  const server = new ComparingServer();
-  let data = new Data();
-  for (const next of scriptedCalls('c:')) {
-    const { args, isFull, forbidden, time } = next(ticketIn(data));
-    // The memory of a broker is never full, and all commands are allowed.
-    if (isFull || forbidden) continue;
-    ({ data } = server.turn(data, args, time === undefined ? surroundings(START) : { time, history: HISTORY }));
-  }
+test.each([
+  { name: 'by a broker', noted: [] },
+  { name: 'each call with the data of the server', noted: undefined },
+])('does the same in the fixed sequence, $name', ({ noted }) => {
+  const server = new ComparingServer(scriptWith(USUAL), USUAL, noted);
+  compareFixedSequence(server);
   expect(server.difference).toBeUndefined();
   expect(server.compared).toBeGreaterThan(20);
 });
@@ -267,7 +53,8 @@ const SEARCHES = SHORT.filter(({ budget }) => {
 });
 
 test.each(SEARCHES)('does the same in the search $name', { timeout: 300_000 }, (configuration) => {
-  const server = new ComparingServer(configuration.constants ? { WORK: 1 } : USUAL);
+  const constants = configuration.constants ? { WORK: 1 } : USUAL;
+  const server = new ComparingServer(scriptWith(constants), constants);
   const { finding, complete } = search(configuration, WHOLE ? undefined : 1000, server);
   expect(server.difference).toBeUndefined();
   expect(finding).toBeUndefined();

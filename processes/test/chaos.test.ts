@@ -1,6 +1,6 @@
 /**
- * A short form of `npm run chaos:processes`: some faults, each for a second. The test uses the built program, as the
- * processes of a run do.
+ * A short form of `npm run chaos:servers -w processes`: some faults, each for a second. The test uses the built
+ * program, as the processes of a run do.
  */
 import { expect, test } from 'vitest';
 import { onEachServer } from './each-server.js';

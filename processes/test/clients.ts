@@ -25,8 +25,8 @@ export interface ClientLibrary {
   /** Makes a client that connects. If the connection fails, the client goes on trying. */
   connect(port: number, settings?: Settings): Promise<User>;
   cluster(port: number): Promise<User>;
-  /** Makes a client of the server that the sentinel at this port calls `main`. */
-  sentinel?(port: number): Promise<User>;
+  /** Makes a client of the server that the sentinels at these ports call `main`. */
+  sentinel?(...ports: number[]): Promise<User>;
 }
 
 interface AnyIoredis {
@@ -44,6 +44,8 @@ function ofIoredis(client: AnyIoredis & Client): User {
   };
 }
 
+const sentinelsAt = (ports: readonly number[]) => ports.map((port) => ({ host: '127.0.0.1', port }));
+
 const libraries: ClientLibrary[] = [];
 
 for (const protocol of [2, 3] as const) {
@@ -52,21 +54,20 @@ for (const protocol of [2, 3] as const) {
     connect: async (port, settings) => ofIoredis(new Redis6({ host: '127.0.0.1', port, protocol, ...settings })),
     cluster: async (port) =>
       ofIoredis(new Cluster6([{ host: '127.0.0.1', port }], { redisOptions: { protocol } }) as never),
-    sentinel: async (port) =>
-      ofIoredis(new Redis6({ sentinels: [{ host: '127.0.0.1', port }], name: 'main', protocol })),
+    sentinel: async (...ports) => ofIoredis(new Redis6({ sentinels: sentinelsAt(ports), name: 'main', protocol })),
   });
 }
 libraries.push({
   name: 'ioredis 5',
   connect: async (port, settings) => ofIoredis(new Redis5({ host: '127.0.0.1', port, ...settings })),
   cluster: async (port) => ofIoredis(new Cluster5([{ host: '127.0.0.1', port }]) as never),
-  sentinel: async (port) => ofIoredis(new Redis5({ sentinels: [{ host: '127.0.0.1', port }], name: 'main' })),
+  sentinel: async (...ports) => ofIoredis(new Redis5({ sentinels: sentinelsAt(ports), name: 'main' })),
 });
 libraries.push({
   name: 'iovalkey',
   connect: async (port, settings) => ofIoredis(new RedisV({ host: '127.0.0.1', port, ...settings })),
   cluster: async (port) => ofIoredis(new ClusterV([{ host: '127.0.0.1', port }]) as never),
-  sentinel: async (port) => ofIoredis(new RedisV({ sentinels: [{ host: '127.0.0.1', port }], name: 'main' })),
+  sentinel: async (...ports) => ofIoredis(new RedisV({ sentinels: sentinelsAt(ports), name: 'main' })),
 });
 
 for (const RESP of [2, 3] as const) {

@@ -35,7 +35,7 @@ function countSteps(): () => number {
 test('those in a line keep their order, whoever leaves, and one that has left is held by nobody in it', () => {
   const object = new SharedObject('s', { kind: 's', max: 1, robust: false, ephemeral: false, bypass: 0 });
   const line = object.waiting;
-  const caller = { granted: () => ({ left: 1, stamp: 0, lose() {} }), failed() {} };
+  const caller = { granted: (base: Request) => ({ base, left: 1, stamp: 0, lose() {} }), failed() {} };
   const [a, b, c, d] = [1, 2, 3, 4].map((number) => new Request(object, number, 1, true, caller)) as [
     Request,
     Request,

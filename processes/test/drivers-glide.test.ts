@@ -9,7 +9,7 @@ import { slotOf } from '../src/drivers/connections.js';
 import type { Driver, Script } from '../src/drivers/driver.js';
 import { driverOf } from '../src/drivers/recognise.js';
 import type { SpaceError } from '../src/errors.js';
-import type { SpaceOptions } from '../src/space/options.js';
+import type { SpaceOptions } from '../src/options.js';
 import { Space } from '../src/space/space.js';
 import { onEachServer } from './each-server.js';
 import { until } from './setting.js';

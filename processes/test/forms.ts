@@ -8,7 +8,7 @@ import { Broker } from '../src/local/broker.js';
 import { directoryOf } from '../src/local/directory.js';
 import { Folder, newMember } from '../src/local/generations.js';
 import { readJournal } from '../src/local/journal.js';
-import type { SpaceOptions } from '../src/space/options.js';
+import type { SpaceOptions } from '../src/options.js';
 import { Space } from '../src/space/space.js';
 import { onServers } from './setting.js';
 

@@ -31,9 +31,9 @@ import { type Address, Folder, hasDied, newMember, pidOf } from '../src/local/ge
 import { callLine, deathLine, Journal, readJournal } from '../src/local/journal.js';
 import { address, boot, hasEnded, home, random } from '../src/local/platform.js';
 import { State } from '../src/local/state.js';
+import type { LocalOptions } from '../src/options.js';
 import { clock } from '../src/runtime/clock.js';
 import { tokenOf } from '../src/script/wire.js';
-import type { LocalOptions } from '../src/space/options.js';
 import { Space } from '../src/space/space.js';
 import { folder, Member, members } from './local-processes.js';
 import { sleep, until } from './setting.js';

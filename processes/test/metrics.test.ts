@@ -1,6 +1,6 @@
 /** The event `metric` tells what becomes of each request, and how long this took. */
 import { expect, test } from 'vitest';
-import type { Metric } from '../src/space/events.js';
+import type { Metric } from '../src/events.js';
 import { onForms } from './forms.js';
 import { until } from './setting.js';
 

@@ -2,9 +2,9 @@
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
 import { type Server, startServer } from '../servers/servers.js';
+import type { SpaceOptions } from '../src/options.js';
 import { TURN } from '../src/script/turn-source.js';
 import { keysOf } from '../src/script/wire.js';
-import type { SpaceOptions } from '../src/space/options.js';
 import { Space } from '../src/space/space.js';
 import { onEachServer } from './each-server.js';
 

@@ -105,6 +105,24 @@ test('who gets permits of a semaphore that was resized is told their number', ()
   expect(ask(2)).toBe('0:5:0');
 });
 
+test('tells what a session waits for, whatever its name is', () => {
+  const { state, run } = begun();
+  const last = 'yfffffffffffffff';
+  run(last, 'O', '2', '1', '1000', 'label', '-', '0');
+  run(MINE, 'N', 's', 's', '1', '0', '0', '0', 'A', 's', '-', rid(1), permits(1));
+  run(last, 'A', 's', '-', rid(2), permits(1));
+  expect([state.request(MINE, rid(1)), state.request(last, rid(2))]).toEqual(['holds', 'waits']);
+  expect([state.needs(MINE), state.needs(last)]).toEqual(['holds', 'waits']);
+});
+
+test('a list of sessions goes on behind the sign of life at which it has ended', () => {
+  const { state, run } = begun();
+  const { leases } = JSON.parse(state.dump()) as { leases: [string, number][] };
+  const told = (from: string) => (run(MINE, 'J', from).reply[0] as string[]).slice(1).map((line) => line.slice(0, 16));
+  expect(told('-inf')).toEqual([MINE, YOURS]);
+  expect(leases.map(([, score]) => told(`(${score}`))).toEqual([[YOURS], []]);
+});
+
 test('each hold has its time until it is given back, and a part that is left keeps it', () => {
   const { state, run } = begun();
   const since = (now: number): unknown =>

@@ -1,6 +1,6 @@
 /**
- * `npm run alarms` runs test/programs/busy.mjs, in which nobody ever waits in a circle, in the named runtimes, and counts
- * the deadlocks that are told all the same.
+ * `npm run alarms -w runtimes` runs test/programs/busy.mjs, in which nobody ever waits in a circle, in the named
+ * runtimes, and counts the deadlocks that are told all the same.
  */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,7 @@ import { RUNTIMES } from './runtimes.js';
 const PROGRAM = fileURLToPath(new URL('../../test/programs/busy.mjs', import.meta.url));
 const ABLE = RUNTIMES.flatMap(({ name, command }) => (command ? [{ name, command }] : []));
 const OPTIONS = { encoding: 'utf8', maxBuffer: 2 ** 28 } as const;
-const HELP = `npm run alarms -- RUNTIME... [options]
+const HELP = `npm run alarms -w runtimes -- RUNTIME... [options]
 
   RUNTIME      ${ABLE.map(({ name }) => name).join(', ')}; node20 and node26 by default
   --minutes N  how long in each, 60 by default

@@ -1,7 +1,8 @@
 /**
- * `npm run chaos` runs test/programs/unwatched.mjs, which kills workers that nobody watches, in the named runtimes.
- * `npm run chaos:channel` runs test/programs/channel-chaos.mjs, which kills senders and receivers of a channel, and
- * `npm run chaos:watch` runs test/programs/watch-chaos.mjs, which kills threads that set a watch and read it.
+ * `npm run chaos -w runtimes` runs test/programs/unwatched.mjs, which kills workers that nobody watches, in the named
+ * runtimes. `npm run chaos -w runtimes -- --channel` runs test/programs/channel-chaos.mjs, which kills senders and
+ * receivers of a channel, and `npm run chaos -w runtimes -- --watch` runs test/programs/watch-chaos.mjs, which kills
+ * threads that set a watch and read it.
  */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +13,7 @@ import { RUNTIMES } from './runtimes.js';
 const programOf = (name: string): string => fileURLToPath(new URL(`../../test/programs/${name}.mjs`, import.meta.url));
 const ABLE = RUNTIMES.flatMap(({ name, command }) => (command ? [{ name, command }] : []));
 const OPTIONS = { encoding: 'utf8', maxBuffer: 2 ** 28 } as const;
-const HELP = `npm run chaos -- RUNTIME... [options]
+const HELP = `npm run chaos -w runtimes -- RUNTIME... [options]
 
   RUNTIME      ${ABLE.map(({ name }) => name).join(', ')}; node20, node26, deno and bun by default
   --seconds N  how long in each, 300 by default

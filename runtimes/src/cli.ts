@@ -1,4 +1,4 @@
-/** `npm run runtimes` runs the suite in the named runtimes, and prints a line for each case. */
+/** `npm start -w runtimes` runs the suite in the named runtimes, and prints a line for each case. */
 import { parseArgs } from 'node:util';
 import { Missing } from './fetch.js';
 import { type Opened, RUNTIMES, type Runtime } from './runtimes.js';
@@ -8,7 +8,7 @@ import type { Result } from './suite/run.js';
 import type { WorkerKind } from './suite/team.js';
 
 const NAMES = RUNTIMES.map(({ name }) => name);
-const HELP = `npm run runtimes -- [pair] RUNTIME... [options]
+const HELP = `npm start -w runtimes -- [pair] RUNTIME... [options]
 
   RUNTIME          ${NAMES.join(', ')}, all;
                    here: the Node that runs this, Deno and Bun, as far as they are to be had

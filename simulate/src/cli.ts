@@ -1,5 +1,5 @@
 /**
- * `npm run simulate:library` runs the cases of consecutive seeds until one fails. It shortens the failing case, and
+ * `npm start -w simulate` runs the cases of consecutive seeds until one fails. It shortens the failing case, and
  * prints it.
  */
 import { loadavg } from 'node:os';

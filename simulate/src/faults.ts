@@ -189,7 +189,7 @@ const mended: Record<string, Fault> = {
   'rw-lock-callback': {
     what: '`RwLock.onOwnerDied` that calls the lock gives up what the caller has got',
     kinds: ['RwLock'],
-    patches: [{ find: 'side.deaths = 0; side.acts = 0; return', put: 'side.deaths = 0; return' }],
+    patches: [{ find: 'side.deaths = 0; return', put: 'side.deaths = 0; side.open(2); return' }],
   },
   'rw-lock-order': {
     what: 'a reader that comes after a writer whose turn has come goes before it, in the same turn of the event loop',
@@ -224,7 +224,7 @@ const mended: Record<string, Fault> = {
   'closed-and-gone': {
     what: 'a promise that `close` has ended is told that the channel has been disposed of, if `dispose` follows',
     kinds: ['Channel'],
-    patches: [{ find: 'this.#closedBy(error, hasClosed)', put: 'this.#closedBy(error, false)' }],
+    patches: [{ find: 'this.#end.closedBy(error, hasClosed)', put: 'this.#end.closedBy(error, false)' }],
   },
   'select-both': {
     what: 'a select that receives the last message of a closed channel ends with the end of its other case',

@@ -149,6 +149,6 @@ export function report(world: World, least: Failing, fault?: string): string {
     'as it went, each line an event, further in where it came between two steps of another:',
     ...events,
     '',
-    `npm run simulate:library -- --trace ${fault ? `--fault ${fault} ` : ''}--again ${wordOf(least)}`,
+    `npm start -w simulate -- --trace ${fault ? `--fault ${fault} ` : ''}--again ${wordOf(least)}`,
   ].join('\n');
 }

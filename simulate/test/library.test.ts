@@ -1,4 +1,4 @@
-/** Random programs find nothing wrong with the library as it is. `npm run simulate:library` runs more programs. */
+/** Random programs find nothing wrong with the library as it is. `npm start -w simulate` runs more programs. */
 import { expect, test } from 'vitest';
 import { Listed } from '../src/choices.js';
 import { World } from '../src/run.js';

@@ -68,9 +68,9 @@ const arenas = new WeakMap<Membership, Arena>();
  */
 export class Arena {
   /** Undefined after `dispose`. */
-  #given: Membership | undefined;
+  #membership: Membership | undefined;
   /** Goes on with a `reap` that an exception of the runtime has ended; until then this thread stays the reaper. */
-  readonly #expectInterrupt = afterInterrupt(() => this.#given?.core.reap(0, 0, 0));
+  readonly #expectInterrupt = afterInterrupt(() => this.#membership?.core.reap(0, 0, 0));
   /**
    * Makes an arena and attaches the calling thread to it.
    * @throws {RangeError | TypeError} for options that are no object, or a capacity out of its range.
@@ -79,8 +79,8 @@ export class Arena {
    */
   constructor(options?: ArenaOptions);
   constructor(options: ArenaOptions | Membership = {}) {
-    this.#given = isMembership(options) ? options : create(options);
-    arenas.set(this.#given, this);
+    this.#membership = isMembership(options) ? options : create(options);
+    arenas.set(this.#membership, this);
   }
 
   /**
@@ -128,8 +128,8 @@ export class Arena {
    * object that was disposed of.
    */
   get [inside](): Membership {
-    if (!isMembership(this.#given)) throw new DisposedError('the arena has been disposed of');
-    return this.#given;
+    if (!isMembership(this.#membership)) throw new DisposedError('the arena has been disposed of');
+    return this.#membership;
   }
 
   /** The value to send to another thread, for `Arena.from` there. */
@@ -180,12 +180,12 @@ export class Arena {
     if (typeof terminate !== 'function') throw badType('Arena.watch: worker', 'a worker', worker);
     const { thread: index, life } = this.#check('Arena.watch: thread', thread);
     if (host.whenClosed) {
-      host.whenClosed(worker, () => this.#given && reap(this.#given, index, life));
+      host.whenClosed(worker, () => this.#membership && reap(this.#membership, index, life));
       return;
     }
     (worker as { terminate: typeof terminate }).terminate = (): unknown => {
       const ended = terminate.call(worker);
-      if (this.#given) reapTerminated(this.#given, index, life);
+      if (this.#membership) reapTerminated(this.#membership, index, life);
       return ended;
     };
   }
@@ -212,7 +212,7 @@ export class Arena {
 
   /**
    * Lets the calling thread leave the arena, as if the thread had ended. Its pending promises reject with a
-   * `DisposedError`, what it holds of robust objects goes back, its place in the arena is free for another thread, and
+   * `DisposedError`, what it holds of robust objects goes back, its record in the arena is free for another thread, and
    * it no longer reaps the workers that it watches. Every later use of this object, and of the objects of the arena
    * that the thread has, throws a `DisposedError`; a call that gives something back has no effect. Other threads are
    * not disturbed. The thread may attach again by a handle that it gets from another thread. Does nothing the second
@@ -230,10 +230,10 @@ export class Arena {
    * @example arena.dispose();
    */
   dispose(): void {
-    const membership = this.#given;
+    const membership = this.#membership;
     leave(membership);
     if (isMembership(membership)) membership.dispose();
-    this.#given = undefined;
+    this.#membership = undefined;
   }
 
   /** Ends a `using` scope: calls `dispose`. */
@@ -246,8 +246,8 @@ export class Arena {
    * nothing.
    */
   toString(): string {
-    if (!isMembership(this.#given)) return 'Arena(disposed)';
-    const { core } = this.#given;
+    if (!isMembership(this.#membership)) return 'Arena(disposed)';
+    const { core } = this.#membership;
     return `Arena(${core.liveObjects()} of ${core.mostObjects()} objects)`;
   }
 

@@ -65,22 +65,21 @@ export interface ChannelStats {
 }
 
 /** @internal Returns the properties of a new channel. */
-export function properties(options: ChannelOptions<never>): Properties {
-  refuseName(KIND, 'options', options, 'an object');
-  checkOptions(KIND, options, ['capacity', 'bytes', 'codec', 'senders', 'arena']);
+export function properties(what: string, options: ChannelOptions<never>): Properties {
+  refuseName(what, KIND, 'options', options, 'an object');
+  checkOptions(what, options, ['capacity', 'bytes', 'codec', 'senders', 'arena']);
   const { capacity = 256, bytes: most = 48, codec, senders = 1 } = options;
   const MOST_MESSAGES = 65536;
   const MOST_SENDERS = 2 ** 20;
-  checkInteger(`${KIND}: capacity`, capacity, 1, MOST_MESSAGES);
+  checkInteger(`${what}: capacity`, capacity, 1, MOST_MESSAGES);
   if (capacity & (capacity - 1))
-    throw bad('number', `${KIND}: capacity`, `a power of two from 1 to ${MOST_MESSAGES}`, capacity);
-  checkBytes(KIND, most);
-  if (codec !== undefined) checkCodec(KIND, codec);
-  checkInteger(`${KIND}: senders`, senders, 1, MOST_SENDERS);
+    throw bad('number', `${what}: capacity`, `a power of two from 1 to ${MOST_MESSAGES}`, capacity);
+  checkBytes(what, most);
+  if (codec !== undefined) checkCodec(what, codec);
+  checkInteger(`${what}: senders`, senders, 1, MOST_SENDERS);
   return {
     permits: capacity,
     max: capacity - 1,
-    robust: true,
     threshold: sizeOfPlace(most),
     differences: (words) =>
       differing(['capacity', words[O_INITIAL / 4], capacity], ['bytes', roomIn(words), roomFor(most)]),

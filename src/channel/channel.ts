@@ -1,3 +1,30 @@
+/**
+ * Channel is the public face of core/kinds/channel/channel.ts, where the algorithm, its invariant and its proof are.
+ * endpoint.ts has what this thread does with one end: it claims places, waits for them and passes them on. codec.ts
+ * turns values into bytes and back. This file puts the three together:
+ *
+ *     send       encode ──► claim a place ──► write the message ──► pass the place on ──► tell of deaths
+ *     receive    claim a place ──► copy the message ──► pass the place on ──► decode ──► tell of deaths ──► handed
+ *     reserve    claim a place, and lend it to the caller (Place), who writes and passes it on
+ *     take       claim a place, and lend it to the caller (Message), who reads and passes it on
+ *
+ * A message, as a thread that receives it sees it:
+ *
+ *     claimed ──pass──► unread ──handed──► received
+ *        └──► it is a hole: its sender has died, or has not filled its Place. The thread claims the next place
+ *
+ * Invariant: a place that this thread has claimed is passed on before the call returns, and before any code of the user
+ * runs: that of codecs, callbacks and signals. Only a `Place` or a `Message` outlasts its call, and while one of them
+ * is in use, this thread claims nothing else at that end.
+ *
+ * Why this is right: what the thread has claimed is one record of its attachment, so two claims at a time would
+ * overwrite each other. Codecs run before the claim and after the pass. So a codec may use the channel, be slow or
+ * throw, and nobody waits for it. If it throws in `encode`, nothing was claimed. If it throws in `decode`, only the
+ * messages of this call are gone. An exception between the claim and the pass cuts the call, which endpoint.ts then
+ * ends.
+ *
+ * `send` and `receive` of numbers have a shortcut: one call of the core claims, writes or copies, and passes on.
+ */
 import {
   ADMITTED,
   ANSWER_CLOSED,
@@ -12,7 +39,6 @@ import {
   P_UNTOLD,
   REFUSED,
 } from '../border/numbers.js';
-import { waitingAt } from '../look/elements.js';
 import { checkWaitOptions, type WaitOptions } from '../objects/options.js';
 import { type Definition, find, make, open, Reference } from '../objects/reference.js';
 import {
@@ -43,7 +69,6 @@ import { Sender } from './sender.js';
 const FORM: Form = {
   kind: 'ReceivingEnd',
   kindNumber: KIND_RECEIVING_END,
-  robust: 1,
   sending: {
     isSending: true,
     thing: 'channel',
@@ -87,8 +112,8 @@ export type Batches<T> = Iterable<T[]> & AsyncIterable<T[]>;
  *
  * A time-out or an abort loses no message. A closed channel takes no more messages, and hands out those that it has.
  *
- * Source: two semaphores and a ring (Dijkstra, Cooperating Sequential Processes, 1965), with the queue of Dice and Kogan,
- * Semaphores Augmented with a Waiting Array.
+ * Source: two semaphores and a ring (Dijkstra, Cooperating Sequential Processes, 1965), with the queue of Dice and
+ * Kogan, Semaphores Augmented with a Waiting Array.
  *
  * @example
  * ```ts
@@ -123,8 +148,8 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
 
   /**
    * A callback for a thread that sends, if receivers have died with messages that they had taken. It gets the number of
-   * these messages of which no thread was told before. The library calls it before `send` returns. Errors are handled as
-   * those of `onSenderDied`.
+   * these messages of which no thread was told before. The library calls it before `send` returns. Errors are handled
+   * as those of `onSenderDied`.
    */
   onReceiverDied: ((lost: number) => void) | undefined;
 
@@ -161,8 +186,8 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
   }
 
   /**
-   * Attaches to the channel of a handle, in any thread. Never blocks. The codec is that of the other threads, by default
-   * `bytes`.
+   * Attaches to the channel of a handle, in any thread. Never blocks. The codec is that of the other threads, by
+   * default `bytes`.
    * @throws {TypeError} if the value is not the handle of a Channel, or the channel has another codec.
    * @throws {DisposedError} if the channel has been disposed of.
    * @throws {ArenaFullError} if the arena has no room for another thread or another attachment.
@@ -199,9 +224,9 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
 
   /** As `handle` of every shared object. The channel of a handle lives until a thread disposes of it. */
   override get handle(): ChannelHandle {
-    const given = super.handle;
+    const handle = super.handle;
     this[ends].keep();
-    return given;
+    return handle;
   }
 
   /** How many messages the channel holds at most. */
@@ -227,12 +252,12 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
   }
 
   /**
-   * The number of queued requests, of senders and receivers, blocked threads and promises alike. It looks at every waiter
-   * of the arena and is racy, so it is meant for diagnostics.
+   * The number of queued requests, of senders and receivers, blocked threads and promises alike. It looks at every
+   * waiter of the arena and is racy, so it is meant for diagnostics.
    */
   get waiting(): number {
     const { membership, at } = this.#sending;
-    return waitingAt(membership.memory, at) + waitingAt(membership.memory, this.#receiving.at);
+    return membership.core.waiting(at) + membership.core.waiting(this.#receiving.at);
   }
 
   /** Whether the channel is closed or disposed of. */
@@ -371,8 +396,8 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
   }
 
   /**
-   * Reserves a place, in which the caller writes the message without a copy. Blocks the thread while the channel is full.
-   * A thread has one place of a channel at a time.
+   * Reserves a place, in which the caller writes the message without a copy. Blocks the thread while the channel is
+   * full. A thread has one place of a channel at a time.
    * @throws what `send` throws.
    * @example using place = channel.reserve();
    */
@@ -473,8 +498,8 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
   /**
    * As `receive`, without blocking the thread. While the thread has a `Message` of this channel, the promise waits. The
    * process stays alive while the promise waits.
-   * @returns a promise. It rejects with the errors of `receive`, and with the reason of the signal when that is aborted.
-   * A promise that is rejected has taken no message, unless the codec throws.
+   * @returns a promise. It rejects with the errors of `receive`, and with the reason of the signal when that is
+   * aborted. A promise that is rejected has taken no message, unless the codec throws.
    * @example const value = await channel.receiveAsync({ signal });
    */
   receiveAsync(options: WaitOptions = {}): Promise<T> {
@@ -512,8 +537,8 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
   }
 
   /**
-   * Receives the messages that are there, 1 to `most` of them. Blocks the thread while the channel is empty: it waits for
-   * the first alone.
+   * Receives the messages that are there, 1 to `most` of them. Blocks the thread while the channel is empty: it waits
+   * for the first alone.
    * @param most 1 to 65,536.
    * @throws what `receive` throws. If the codec throws for one of them, all of them are gone.
    * @throws {RangeError | TypeError} for a bad number.

@@ -48,15 +48,16 @@ import {
   TIMED_OUT,
 } from '../border/numbers.js';
 import type { Signal } from '../objects/options.js';
-import { cancelOn, isTimeout, timedOut } from '../runtime/cancellation.js';
+import { timedOut } from '../runtime/cancellation.js';
 import { CancelledError, DisposedError, mayNotBlock, noRoom } from '../runtime/errors.js';
 import { Fifo } from '../runtime/fifo.js';
 import type { Membership, Shared } from '../runtime/membership.js';
 import { countdown, parkUntilDue } from '../runtime/parking.js';
-import { closed, DONE, type Promises, type Resolve } from '../runtime/promises.js';
+import { type closed, DONE, type Promises } from '../runtime/promises.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
 import { closedAt } from './closed-error.js';
 import type { Module } from './compiled.js';
+import { PendingRequest } from './pending-request.js';
 
 /** An address of a place is a multiple of 64, and an answer is not. */
 const LINE_MASK = 63;
@@ -289,7 +290,7 @@ export class Endpoint {
 
   /** Throws if no time is left to wait, or the thread must not block. */
   checkWait(timeout: number, left: () => number): void {
-    if (left() <= 0) throw timedOut(this.#wanted(), timeout);
+    if (left() <= 0) throw timedOut(this.wanted(), timeout);
     if (!this.membership.mayBlock) throw mayNotBlock(this.#texts.instead);
   }
 
@@ -314,7 +315,7 @@ export class Endpoint {
     }
     if (answer === ADMITTED) return true;
     if (answer === ANSWER_CLOSED) throw this.endedError();
-    if (answer === TIMED_OUT) throw timedOut(this.#wanted(), timeout);
+    if (answer === TIMED_OUT) throw timedOut(this.wanted(), timeout);
     throw answer === LEAVE ? new CancelledError() : noRoom(core);
   }
 
@@ -361,7 +362,7 @@ export class Endpoint {
       if (answer === ANSWER_CLOSED) throw this.closedError();
     }
     let hasBegun = false;
-    return this.queueAsync(keeper, 1, timeout, left, signal, () => {
+    return this.queueAsync(keeper, timeout, left, signal, () => {
       if (hasBegun) return again();
       // In this order: the permit may be used up as soon as `claim` begins. If it is not, it goes back (`#endCut`).
       hasBegun = true;
@@ -370,78 +371,25 @@ export class Endpoint {
   }
 
   /**
-   * Waits for n permits without blocking, and calls `use` with them, while no `Place` or `Message` is in use. The promise
+   * Waits for a permit without blocking, and calls `use` with it, while no `Place` or `Message` is in use. The promise
    * gets what `use` returns.
    * @param stands is called once the promise stands in the queue.
    */
   async queueAsync<T>(
     keeper: { [closed](): void },
-    n: number,
     timeout: number,
     left: () => number,
     signal: Signal | undefined,
     use: () => T,
     stands?: () => void,
   ): Promise<T> {
-    const { core, shared, promises } = this;
     const rest = left();
-    if (rest <= 0) throw timedOut(this.#wanted(), timeout);
+    if (rest <= 0) throw timedOut(this.wanted(), timeout);
     if (this.#isClosed) this.finishClose();
-    const impatient = timeout !== Infinity || signal !== undefined;
-    let given: { readonly reason: unknown } | undefined;
     return new Promise<T>((resolve, reject) => {
-      let stop: (() => void) | undefined;
-      let isOver = false;
-      const end = (): void => {
-        isOver = true;
-        stop?.();
-      };
-      const settle: Resolve = (value) => {
-        if (value === undefined) {
-          this.whenFree(() => {
-            if (isOver) return;
-            try {
-              resolve(use());
-            } catch (error) {
-              reject(error);
-            }
-            // The code of the signal comes last, when the permit has been used.
-            end();
-          });
-        } else {
-          // The program may dispose of the channel before the reason is known.
-          const { hasClosed } = this;
-          value.catch((error) => reject(given !== undefined ? given.reason : this.#closedBy(error, hasClosed)));
-          end();
-        }
-      };
-      const run = impatient ? promises.alone(settle) : undefined;
-      const answer = promises.arrive(keeper, this.at, n, shared.countedBy, settle, run);
-      if (answer < ADMITTED) {
-        reject(answer === ANSWER_CLOSED ? this.closedError() : noRoom(core));
-        return;
-      }
-      if (answer === ADMITTED) {
-        this.settle(); // Promises that were granted before come first.
-        settle();
-      }
-      if (run && !isOver) {
-        const give = (late: () => unknown): void => {
-          // The wait may be the second one of a call, if the first has met a hole.
-          const why = late();
-          const reason = isTimeout(why, signal) ? timedOut(this.#wanted(), timeout) : why;
-          given = { reason };
-          promises.cancel(run, () => reason);
-          if (isOver) return;
-          // It has its permit, and waits for its turn in this thread.
-          this.giveBack();
-          reject(reason);
-          end();
-        };
-        stop = cancelOn(timeout === Infinity ? timeout : Math.max(rest, 0), signal, give, () => this.#wanted());
-        if (isOver) stop();
-      }
-      if (!isOver) stands?.();
+      const request = new PendingRequest(this, timeout, signal, use, resolve, reject);
+      request.begin(keeper, rest);
+      if (!request.isOver) stands?.();
     });
   }
 
@@ -598,7 +546,7 @@ export class Endpoint {
   }
 
   /** Says, for a TimeoutError, what a request waited for. */
-  #wanted(): string {
+  wanted(): string {
     return `${this.#texts.wanted} ${this.#object()}`;
   }
 
@@ -632,7 +580,7 @@ export class Endpoint {
   }
 
   /** A promise found the queue closed. `Promises` takes every closed queue for one that was disposed of. */
-  #closedBy(error: unknown, hasClosed: boolean): unknown {
+  closedBy(error: unknown, hasClosed: boolean): unknown {
     if (!(error instanceof DisposedError)) return error;
     return hasClosed ? this.#closedHere() : this.closedError();
   }

@@ -22,6 +22,7 @@ import {
   ANSWER_WRONG_KIND,
   type Attachment,
   CLOSED_OBJECT,
+  IS_ROBUST,
   O_MAX,
   O_SPIN,
   O_THRESHOLD,
@@ -43,8 +44,6 @@ import { Endpoint, type Texts } from './endpoint.js';
 export interface Form {
   readonly kind: 'ReceivingEnd' | 'WatchingEnd';
   readonly kindNumber: number;
-  /** Whether the receiving end counts the permits of each thread. */
-  readonly robust: 0 | 1;
   readonly sending: Texts;
   readonly receiving: Texts;
 }
@@ -215,7 +214,8 @@ function made(
 ): Reference | undefined {
   const { core } = membership;
   const word = (offset: number): number => words[(f + offset) / 4] as number;
-  const properties = [form.kindNumber, 0, word(O_MAX), word(O_SPIN), word(O_THRESHOLD), form.robust] as const;
+  const robust = Number((form.kindNumber & IS_ROBUST) !== 0);
+  const properties = [form.kindNumber, 0, word(O_MAX), word(O_SPIN), word(O_THRESHOLD), robust] as const;
   const make = (): number => {
     const attachment = core.createObject(...properties, BigInt(f), 0n);
     if (attachment < 0) return attachment;

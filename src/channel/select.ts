@@ -27,6 +27,7 @@ import {
 } from '../runtime/errors.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
 import { isMembership, type Membership } from '../runtime/membership.js';
+import { ownWaitsIn } from '../runtime/own-waits.js';
 import { countdown, nanoseconds } from '../runtime/parking.js';
 import { closed, type Resolve, type Run } from '../runtime/promises.js';
 import { checkWaitAsync } from '../runtime/wait-async.js';
@@ -201,10 +202,15 @@ function selectedOf({ index, done }: Happened): Selected {
   return { index, value: done.read(), closed: done.closed };
 }
 
+/** With which of its cases the next `select` of this thread begins to look. */
+let nextCase: number | undefined;
+
 /** Tries each case once. A look begins with the case behind that with which the last look of the thread has begun. */
 function attempt(works: readonly Work<unknown>[], biased = false): Happened | undefined {
   const { membership } = works[0] as Work<unknown>;
-  const first = biased ? 0 : membership.nextCase++;
+  // Threads begin with different cases.
+  nextCase ??= membership.thread;
+  const first = biased ? 0 : nextCase++;
   for (let k = 0; k < works.length; k++) {
     const index = (first + k) % works.length;
     const done = (works[index] as Work<unknown>).try();
@@ -320,13 +326,14 @@ class Selection {
   /** Cancels the request of a case. If another case has happened, it counts neither as a time-out nor as a failure. */
   #cancel({ membership, shared, at }: Work<unknown>, run: Run, reason: () => unknown): void {
     const isUnchosen = this.happened !== undefined;
-    const before = membership.isUnchosen;
-    membership.isUnchosen = isUnchosen;
+    const own = ownWaitsIn(membership);
+    const before = own.isUnchosen;
+    own.isUnchosen = isUnchosen;
     try {
       if (!shared.promises.cancel(run, reason) || !isUnchosen) return;
       Atomics.sub(new Int32Array(membership.memory.buffer), (at + O_TIMEOUTS) / 4, 1);
     } finally {
-      membership.isUnchosen = before;
+      own.isUnchosen = before;
     }
   }
 

@@ -15,7 +15,6 @@ export const FROM = `${KIND}.from`;
 export const FORM: Form = {
   kind: 'WatchingEnd',
   kindNumber: KIND_WATCHING_END,
-  robust: 0,
   sending: {
     isSending: true,
     thing: 'watch',
@@ -79,15 +78,14 @@ export interface WatchStats {
 }
 
 /** @internal Checks the options of a new watch. Returns its properties. */
-export function properties(options: WatchOptions<never>): Properties {
-  checkOptions(KIND, options, ['bytes', 'codec', 'arena']);
+export function properties(what: string, options: WatchOptions<never>): Properties {
+  checkOptions(what, options, ['bytes', 'codec', 'arena']);
   const { bytes: most = 48, codec } = options;
-  checkBytes(KIND, most);
-  if (codec !== undefined) checkCodec(KIND, codec);
+  checkBytes(what, most);
+  if (codec !== undefined) checkCodec(what, codec);
   return {
     permits: 1,
     max: PLACES - 1,
-    robust: true,
     threshold: sizeOfPlace(most),
     differences: (words) => differing(['bytes', roomIn(words), roomFor(most)]),
   };

@@ -13,7 +13,6 @@ import {
   PLACES,
   REFUSED,
 } from '../border/numbers.js';
-import { waitingAt } from '../look/elements.js';
 import { checkWaitOptions, type WaitOptions } from '../objects/options.js';
 import { type Definition, find, make, open, Reference } from '../objects/reference.js';
 import {
@@ -163,9 +162,9 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
 
   /** As `handle` of every shared object. The watch of a handle lives until a thread disposes of it. */
   override get handle(): WatchHandle {
-    const given = super.handle;
+    const handle = super.handle;
     this.#ends.keep();
-    return given;
+    return handle;
   }
 
   /** The bytes of the largest value. */
@@ -201,7 +200,7 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
   /** The number of queued requests, of those who set a value and those who wait for one. It is meant for diagnostics. */
   get waiting(): number {
     const { membership, at } = this.#turn;
-    return waitingAt(membership.memory, at) + waitingAt(membership.memory, this.#changes.at);
+    return membership.core.waiting(at) + membership.core.waiting(this.#changes.at);
   }
 
   /**
@@ -292,7 +291,7 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
     const kept = this.#wire.keep(encoded);
     const left = countdown(timeout);
     let hasBegun = false;
-    await this.#turn.queueAsync(this.#keeper, 1, timeout, left, options.signal, () => {
+    await this.#turn.queueAsync(this.#keeper, timeout, left, options.signal, () => {
       // The turn may be over. If it is not, it goes back (Endpoint.expectCut).
       if (hasBegun)
         throw new Error(`${KIND}.setAsync: an exception has cut the setting short: the value may have been set`);
@@ -361,7 +360,7 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
       const newer = this.#newerThan(since);
       if (newer !== undefined) return this.#decoded(newer);
       try {
-        await this.#changes.queueAsync(this.#keeper, 1, timeout, left, signal, () => {}, stands);
+        await this.#changes.queueAsync(this.#keeper, timeout, left, signal, () => {}, stands);
       } catch (error) {
         if (!isClosedAt(this.#changes, error)) throw error; // such as the ClosedError of another channel, by the signal
       }

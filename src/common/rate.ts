@@ -117,11 +117,11 @@ const LIMIT = 2 ** 31 - 1;
 const TICK = 5;
 
 /** @internal Checks the numbers of a rate, and returns them. */
-export function checkRate(kind: string, permits: number, per: number, { burst = 1 }: RateOptions): Rate {
+export function checkRate(what: string, permits: number, per: number, { burst = 1 }: RateOptions): Rate {
   return {
-    permits: checkInteger(`${kind}: permits`, permits, 1, LIMIT),
-    per: checkInteger(`${kind}: per`, per, 1, LIMIT),
-    burst: checkInteger(`${kind}: burst`, burst, 1, permits, ' (its permits)'),
+    permits: checkInteger(`${what}: permits`, permits, 1, LIMIT),
+    per: checkInteger(`${what}: per`, per, 1, LIMIT),
+    burst: checkInteger(`${what}: burst`, burst, 1, permits, ' (its permits)'),
   };
 }
 

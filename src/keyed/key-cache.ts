@@ -7,14 +7,14 @@
  *                          the key that had the place gets another round if it was used again meanwhile.
  *                          Else it goes, or if it is in use, it comes back when it is free
  *
- * So a key that is used once drives out none that is used often, and costs no more than it must. Whether a key was used
- * lately, a small table says, in which each key writes its hash. Two keys that are used in turn may have one place there.
- * So that they are kept all the same, one key of 32 is kept although it was not used lately.
+ * So a key that is used once drives out none that is used often, and costs no more than it must. A small table says
+ * which keys were used lately: each key writes its hash there. Two keys that are used in turn may write to the same
+ * place of this table. To keep such keys too, the thread keeps one key of 32 although it was not used lately.
  *
  * A timer looks at the ring as long as something is in it, and lets go of each key that was not used since the last
  * look, and of the objects without a name. So a thread that locks nothing keeps nothing. A thread whose event loop does
- * not turn keeps the last keys. All threads together keep at most a quarter of the objects of the arena. If the arena is
- * full, the thread keeps nothing.
+ * not turn keeps the last keys. All threads together keep at most a quarter of the objects of the arena. If the arena
+ * is full, the thread keeps nothing.
  */
 import {
   ANSWER_FULL,
@@ -38,7 +38,9 @@ const MOST_SPARED = 8;
 /** How many keys it remembers as used lately: a power of two. A shift of 32 bits leaves a number below it. */
 const MOST_SEEN = 2048;
 const SEEN_SHIFT = 21;
-/** One of so many keys is kept although it was not used lately: it may share its place with another that is used often. */
+/**
+ * One of so many keys is kept although it was not used lately: it may share its place with another that is used often.
+ */
 const CACHED_ANYWAY = 32;
 
 export class KeyCache {
@@ -154,8 +156,8 @@ export class KeyCache {
 }
 
 /**
- * Disposes of the object of a key that this thread may not have at hand. Returns whether it is gone: there may be no room
- * to attach to it.
+ * Disposes of the object of a key that this thread may not have at hand. Returns whether it is gone: there may be no
+ * room to attach to it.
  */
 export function disposeOf({ core }: Membership, address: number, generation: number): boolean {
   const attachment = core.attach(address, generation, KIND_SEMAPHORE);

@@ -148,8 +148,8 @@ export class KeyedMutex extends Keyed<typeof KIND> implements KeyedMutexRuns {
   }
 }
 
-function properties(options: KeyedMutexOptions): Properties {
-  refuseName(KIND, 'options', options, 'an object');
-  checkOptions(KIND, options, ['arena']);
-  return { permits: 1, max: 1, robust: true };
+function properties(what: string, options: KeyedMutexOptions): Properties {
+  refuseName(what, KIND, 'options', options, 'an object');
+  checkOptions(what, options, ['arena']);
+  return { permits: 1, max: 1 };
 }

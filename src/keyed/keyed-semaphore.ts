@@ -95,7 +95,7 @@ export class KeyedSemaphore extends Keyed<typeof KIND> implements KeyedSemaphore
    */
   static open(name: string, permits?: number, options: KeyedSemaphoreOptions = {}): KeyedSemaphore {
     if (permits !== undefined) return attached(open(DEFINITION, name, permits, options));
-    properties(1, options);
+    properties(`${KIND}.open`, 1, options);
     return attached(openKnown(DEFINITION, name, options.arena));
   }
 
@@ -157,6 +157,8 @@ export class KeyedSemaphore extends Keyed<typeof KIND> implements KeyedSemaphore
    * @param permits 1 (the default) to `permits` of the constructor.
    * @returns a guard, or undefined: `using held = hosts.tryHold(name); if (held) work()`.
    * @throws {RangeError | TypeError} for a bad key or number.
+   * @throws {ArenaFullError} if the arena has no room for another object.
+   * @throws the error that `onOwnerDied` throws; then the permits are free again.
    * @throws {DisposedError} if the object has been disposed of.
    */
   tryHold(key: Key, permits = 1): HeldPermits | undefined {
@@ -191,9 +193,9 @@ function guard(entry: Entry, permits: number, ownerDied: boolean): HeldPermits {
   return new PermitsGuard(entry, permits, ownerDied);
 }
 
-function properties(permits: number, options: KeyedSemaphoreOptions): Properties {
-  refuseName(KIND, 'permits', permits, 'an integer', ', permits');
-  checkOptions(KIND, options, ['arena']);
-  const max = checkInteger(`${KIND}: permits`, permits, 1, LIMIT);
-  return { permits: max, max, robust: true };
+function properties(what: string, permits: number, options: KeyedSemaphoreOptions): Properties {
+  refuseName(what, KIND, 'permits', permits, 'an integer', ', permits');
+  checkOptions(what, options, ['arena']);
+  const max = checkInteger(`${what}: permits`, permits, 1, LIMIT);
+  return { permits: max, max };
 }

@@ -37,7 +37,6 @@ import {
   MOST_KEYS,
 } from '../common/keys.js';
 import { dispose } from '../common/symbols.js';
-import { waitingAt } from '../look/elements.js';
 import { keysOf } from '../look/key-reading.js';
 import { checkWaitOptions, type Signal, type WaitOptions } from '../objects/options.js';
 import type { Reference } from '../objects/reference.js';
@@ -293,8 +292,7 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
     const which = this.#permits === 1 ? '' : `${permits} permit${permits === 1 ? '' : 's'} of `;
     // If the arena has had more waiters at a time, the error does not count the waiters: thousands may be thrown at once.
     const MANY = 1024;
-    const waiting =
-      this.#core.usedElements() > MANY ? '' : ` (${waitingAt(this.#table.membership.memory, entry.at)} waiting)`;
+    const waiting = this.#core.usedElements() > MANY ? '' : ` (${this.#core.waiting(entry.at)} waiting)`;
     return timedOut(`${which}${this.#keyOf(entry)}${waiting}`, whole);
   }
 

@@ -476,15 +476,14 @@ interface Limits {
   readonly signal?: Signal;
 }
 
-function properties(permits: number, per: number, options: RateLimiterOptions): Properties {
-  refuseName(KIND, 'permits', permits, 'an integer', ', permits, per');
-  checkOptions(KIND, options, ['burst', 'arena']);
-  const { burst } = checkRate(KIND, permits, per, options);
+function properties(what: string, permits: number, per: number, options: RateLimiterOptions): Properties {
+  refuseName(what, KIND, 'permits', permits, 'an integer', ', permits, per');
+  checkOptions(what, options, ['burst', 'arena']);
+  const { burst } = checkRate(what, permits, per, options);
   return {
     permits,
     max: per,
     spin: burst,
-    robust: false,
     differences: (has) =>
       differing(
         ['permits', has[O_INITIAL / 4], permits],

@@ -1,4 +1,15 @@
-/** The keys of one table that this thread has at hand. All library objects of the table in this thread share them. */
+/**
+ * The keys of one table that this thread has at hand. All library objects of the table in this thread share them.
+ *
+ *     entries    a Map: the keys in use, and those that stay at hand for a while (the ring of key-cache.ts)
+ *     #latest    the key that came last, until it is free again or the next one comes: most keys are used once, and so
+ *                never enter the Map
+ *     spare      the entry of a key that has let go, for the next key
+ *     unnamed    the object of a key that has let go, for the next key
+ *
+ * Without `#latest`, `spare` and the table of key-cache.ts that says which keys were used lately, a key that is used
+ * once takes twice the time (docs/internals/what-was-tried.md).
+ */
 import { ANSWER_FULL, GOES, O_UNREPORTED_DEATHS } from '../border/numbers.js';
 import type { Key } from '../common/keys.js';
 import { type Found, keysOf } from '../look/key-reading.js';

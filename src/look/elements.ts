@@ -12,7 +12,8 @@
  * left to wait for but the wake-up. (A notified waiter of a `Condition` waits no more, though it may sleep until the
  * mutex is free.) Besides, a call waits outside the queue while it waits for the end of a phase, and as the head of a
  * mutex. `waiting`, wherever the library says it, is the sum of both: `waitingAt` and `Look.waitingOf`. Blocked calls and
- * promises count alike, and what belongs to a closed object no more.
+ * promises count alike, and what belongs to a closed object no more. Of a queue that may be long, the core counts who
+ * waits in it, by the same rule (`waiting` in core/inspect.ts).
  *
  * Each element is right for one moment. The pass reads the state of an element before and after the other words of the
  * element. The state has an epoch, so if it is the same both times, the words belong together. An element that changes
@@ -35,11 +36,10 @@ import {
   E_START,
   ELEMENT_SIZE,
   GRANT,
+  HAS_HEAD,
+  HAS_PHASE,
+  HOLDS,
   IDLE,
-  KIND_CHANNEL,
-  KIND_CONDITION,
-  KIND_MUTEX,
-  KIND_SEMAPHORE,
   LIFE_STATE,
   M_CLOSED,
   M_WAITER,
@@ -53,7 +53,7 @@ import {
 } from '../border/numbers.js';
 import type { SharedMemory } from '../runtime/own-arenas.js';
 import { caseMark } from './case-mark.js';
-import { isAsync, isClosed, kindOf, objectIndexOf, threadOf, View } from './view.js';
+import { has, isAsync, isClosed, kindOf, objectIndexOf, threadOf, View } from './view.js';
 
 /** The bits of a state that are not its epoch. */
 const STATES = 15;
@@ -136,110 +136,175 @@ export interface Wanted {
   readonly only?: number | undefined;
 }
 
+const fence = new Int32Array(1);
+
+/**
+ * Orders what the caller has loaded before and what it loads after: no compiler and no processor moves a load across an
+ * exchange. An atomic load of JavaScript is a call, ten times as dear as a plain load, so the pass pays for two exchanges
+ * an element and loads the words plainly. Between the exchanges the loads need no order.
+ */
+function inOrder(): void {
+  Atomics.exchange(fence, 0, 0);
+}
+
 /** Looks at every element of an arena that was ever in use, or at those of one object. */
-export function elementsIn(view: View, { ageOf, most, selects, only }: Wanted): Elements {
-  const queues = new Map<number, Queue>();
-  const attachments = new Map<number, Attachment[]>();
-  const threads = view.load(USED_THREADS) + 1;
-  const waiting = new Int32Array(threads);
-  const longest = new Int32Array(threads);
-  const count = (thread: number, requests: number, waited: number): void => {
-    // A thread may have come during the look.
-    if (thread >= threads) return;
-    waiting[thread] = (waiting[thread] as number) + requests;
-    longest[thread] = Math.max(longest[thread] as number, waited);
-  };
-  let inUse = 0;
-  const used = view.load(USED_ELEMENTS);
-  const { words } = view;
-  const load = (index: number): number => Atomics.load(words, index);
-  // The address of an object, as it stands in the words of a request.
-  const index = only === undefined ? 0 : view.indexOf(only);
-  const onlyLo = (index & 1) << 31;
-  const onlyHi = index >>> 1;
-  for (let i = 0; i < used; i++) {
-    const element = view.elements + i * ELEMENT_SIZE;
-    const e = element >>> 2;
-    // Most elements of a large pool say nothing of what is asked. A plain load tells this much faster than an atomic one,
-    // and finds all that was there before the look began.
-    const was = (words[e] as number) & STATES;
-    if (was === IDLE) continue;
-    if (only !== undefined && !isOf(words, e, onlyLo, onlyHi)) {
-      inUse++;
-      continue;
-    }
-    for (let tries = 0; tries < 4; tries++) {
-      const state = load(e);
-      const is = state & STATES;
-      if (is === IDLE) break;
-      const isWait = is >= WAITING && is <= AWAKE;
-      if (!isWait && is !== TOMBSTONE && is !== ATTACHED) {
-        inUse++;
-        break;
-      }
-      // Of most attachments, the thread holds nothing and waits for nothing.
-      if (is === ATTACHED && load(e + (E_HELD >> 2)) === 0 && load(e + (E_END >> 2)) === 0) {
-        inUse++;
-        break;
-      }
-      const requestLo = load(e + (E_REQUEST >> 2));
-      const requestHi = load(e + (E_REQUEST >> 2) + 1);
-      const object = view.objectAt(objectIndexOf(requestLo, requestHi));
-      const startLo = load(e + (E_START >> 2));
-      const startHi = load(e + (E_START >> 2) + 1);
-      const endLo = load(e + (E_END >> 2));
-      const endHi = load(e + (E_END >> 2) + 1);
-      const since = load(e + (E_SINCE >> 2));
-      const heldLo = is === ATTACHED ? load(e + (E_HELD >> 2)) : 0;
-      const kind = is === ATTACHED ? kindOf(view, object) : 0;
-      if (load(e) !== state) continue;
-      inUse++;
-      if (only !== undefined && object !== only) break;
-      const thread = threadOf(requestHi);
-      if (is === ATTACHED) {
-        const held = heldBy(kind, heldLo);
-        const waits = waitsBy(kind, heldLo, endLo);
-        if (held === 0 && waits === 0) break;
-        const waited = ageOf(since);
-        if (waits > 0) count(thread, waits, waited);
-        addTo(attachments, object, { element, object, thread, held, waits, waited });
-        break;
-      }
-      const length = View.difference(endLo, endHi, startLo, startHi);
-      let queue = queues.get(object);
-      if (!queue) {
-        queue = emptyQueue(view, object);
-        queues.set(object, queue);
-      }
-      if (is === TOMBSTONE) {
-        queue.cancelled += length;
-        break;
-      }
-      const width = requestLo & WIDTH_MASK;
-      const grant = (object + GRANT) >>> 2;
-      const ahead = View.difference(load(grant), load(grant + 1), startLo, startHi);
-      const async = isAsync(requestHi);
-      const requests = async ? pendingOf(ahead, length, width) : Number(is === WAITING);
-      if (requests === 0 || isClosed(ahead)) break;
-      const isAsleep = async || (view.life(thread) & LIFE_STATE) === ASLEEP;
-      // Until a thread sleeps, the element still has the time of an earlier wait.
-      const waited = isAsleep ? ageOf(since) : 0;
-      if (async || ahead < width) {
-        count(thread, requests, waited);
-        queue.waiting += requests;
-        queue.permits += requests * width;
-        queue.widest = Math.max(queue.widest, width);
-        queue.longestWait = Math.max(queue.longestWait, waited);
-      }
-      const at = View.difference(startLo, startHi, queue.fromLo, queue.fromHi);
-      if (most === 0 || at >= queue.end) break;
-      const blocked = !async || (selects(thread) && load(e + (E_ASLEEP >> 2)) === caseMark(state));
-      queue.list.push({ thread, isAsync: async, blocked, requests, permits: width, waited, at });
-      if (queue.list.length >= 2 * most) cut(queue, most);
-      break;
+export function elementsIn(view: View, wanted: Wanted): Elements {
+  const pass = new Pass(view, wanted);
+  pass.lookAtAll();
+  return pass;
+}
+
+class Pass implements Elements {
+  readonly queues = new Map<number, Queue>();
+  readonly attachments = new Map<number, Attachment[]>();
+  readonly waiting: Int32Array;
+  readonly longest: Int32Array;
+  elements = 0;
+  readonly #view: View;
+  readonly #words: Int32Array;
+  readonly #wanted: Wanted;
+  /** The index of the only object at which it looks, as it stands in the words of a request. */
+  readonly #onlyLo: number;
+  readonly #onlyHi: number;
+
+  constructor(view: View, wanted: Wanted) {
+    const threads = view.load(USED_THREADS) + 1;
+    this.waiting = new Int32Array(threads);
+    this.longest = new Int32Array(threads);
+    this.#view = view;
+    this.#words = view.words;
+    this.#wanted = wanted;
+    const index = wanted.only === undefined ? 0 : view.indexOf(wanted.only);
+    this.#onlyLo = (index & 1) << 31;
+    this.#onlyHi = index >>> 1;
+  }
+
+  lookAtAll(): void {
+    const { elements, words } = this.#view;
+    const { only } = this.#wanted;
+    const used = this.#view.load(USED_ELEMENTS);
+    for (let i = 0; i < used; i++) {
+      const element = elements + i * ELEMENT_SIZE;
+      const e = element >>> 2;
+      // Most elements of a large pool say nothing of what is asked. A plain load finds all that was there before the
+      // look began.
+      if (((words[e] as number) & STATES) === IDLE) continue;
+      if (only !== undefined && !isOf(words, e, this.#onlyLo, this.#onlyHi)) this.elements++;
+      else for (let tries = 0; tries < 4 && !this.#lookAt(element); tries++);
     }
   }
-  return { queues, attachments, waiting, longest, elements: inUse };
+
+  /** Returns false if the element has changed during the look. */
+  #lookAt(element: number): boolean {
+    const state = this.#load(element);
+    const is = state & STATES;
+    if (is === IDLE) return true;
+    const isWait = is >= WAITING && is <= AWAKE;
+    if (isWait || is === TOMBSTONE) return this.#lookAtRequest(element, state);
+    // Of most attachments, the thread holds nothing and waits for nothing.
+    if (is === ATTACHED && (this.#load(element + E_HELD) !== 0 || this.#load(element + E_END) !== 0))
+      return this.#lookAtAttachment(element, state);
+    this.elements++;
+    return true;
+  }
+
+  #lookAtAttachment(element: number, state: number): boolean {
+    inOrder();
+    const requestHi = this.#load(element + E_REQUEST + 4);
+    const object = this.#view.objectAt(objectIndexOf(this.#load(element + E_REQUEST), requestHi));
+    const heldWord = this.#load(element + E_HELD);
+    const end = this.#load(element + E_END);
+    const since = this.#load(element + E_SINCE);
+    const kind = kindOf(this.#view, object);
+    inOrder();
+    if (this.#load(element) !== state) return false;
+    this.elements++;
+    const held = heldBy(kind, heldWord);
+    const waits = waitsBy(kind, heldWord, end);
+    if ((held === 0 && waits === 0) || !this.#wants(object)) return true;
+    const thread = threadOf(requestHi);
+    const waited = this.#wanted.ageOf(since);
+    if (waits > 0) this.#count(thread, waits, waited);
+    addTo(this.attachments, object, { element, object, thread, held, waits, waited });
+    return true;
+  }
+
+  #lookAtRequest(element: number, state: number): boolean {
+    inOrder();
+    const requestLo = this.#load(element + E_REQUEST);
+    const requestHi = this.#load(element + E_REQUEST + 4);
+    const startLo = this.#load(element + E_START);
+    const startHi = this.#load(element + E_START + 4);
+    const endLo = this.#load(element + E_END);
+    const endHi = this.#load(element + E_END + 4);
+    const since = this.#load(element + E_SINCE);
+    inOrder();
+    if (this.#load(element) !== state) return false;
+    this.elements++;
+    const object = this.#view.objectAt(objectIndexOf(requestLo, requestHi));
+    if (!this.#wants(object)) return true;
+    const queue = this.#queueOf(object);
+    const is = state & STATES;
+    const length = View.difference(endLo, endHi, startLo, startHi);
+    if (is === TOMBSTONE) {
+      queue.cancelled += length;
+      return true;
+    }
+    const permits = requestLo & WIDTH_MASK;
+    const grant = object + GRANT;
+    const ahead = View.difference(this.#load(grant), this.#load(grant + 4), startLo, startHi);
+    const async = isAsync(requestHi);
+    const requests = async ? pendingOf(ahead, length, permits) : Number(is === WAITING);
+    if (requests === 0 || isClosed(ahead)) return true;
+    const thread = threadOf(requestHi);
+    const isAsleep = async || (this.#view.life(thread) & LIFE_STATE) === ASLEEP;
+    // Until a thread sleeps, the element still has the time of an earlier wait.
+    const waited = isAsleep ? this.#wanted.ageOf(since) : 0;
+    if (async || ahead < permits) {
+      this.#count(thread, requests, waited);
+      addWait(queue, requests, permits, waited);
+    }
+    const at = View.difference(startLo, startHi, queue.fromLo, queue.fromHi);
+    const { most, selects } = this.#wanted;
+    if (most === 0 || at >= queue.end) return true;
+    const blocked = !async || (selects(thread) && this.#load(element + E_ASLEEP) === caseMark(state));
+    queue.list.push({ thread, isAsync: async, blocked, requests, permits, waited, at });
+    if (queue.list.length >= 2 * most) cut(queue, most);
+    return true;
+  }
+
+  #load(address: number): number {
+    return this.#words[address >>> 2] as number;
+  }
+
+  #wants(object: number): boolean {
+    const { only } = this.#wanted;
+    return only === undefined || object === only;
+  }
+
+  #queueOf(object: number): Queue {
+    let queue = this.queues.get(object);
+    if (!queue) {
+      queue = emptyQueue(this.#view, object);
+      this.queues.set(object, queue);
+    }
+    return queue;
+  }
+
+  #count(thread: number, requests: number, waited: number): void {
+    // A thread may have come during the look.
+    if (thread >= this.waiting.length) return;
+    this.waiting[thread] = (this.waiting[thread] as number) + requests;
+    this.longest[thread] = Math.max(this.longest[thread] as number, waited);
+  }
+}
+
+/** Counts requests that wait in a queue, alike ones of one thread. */
+function addWait(queue: Queue, requests: number, permits: number, waited: number): void {
+  queue.waiting += requests;
+  queue.permits += requests * permits;
+  queue.widest = Math.max(queue.widest, permits);
+  queue.longestWait = Math.max(queue.longestWait, waited);
 }
 
 /** Whether the request of an element is for the object whose index has these halves (see `objectIndexOf`). */
@@ -253,14 +318,14 @@ function isOf(words: Int32Array, e: number, lo: number, hi: number): boolean {
 
 /** Returns what the thread of an attachment holds. E_HELD is 1 for the head of a mutex; of a condition, it is carried. */
 function heldBy(kind: number, held: number): number {
-  return kind === KIND_MUTEX || kind === KIND_CONDITION ? 0 : held;
+  return (kind & HOLDS) === 0 ? 0 : held;
 }
 
 /** Returns how many calls of the thread of an attachment wait outside the queue. */
 function waitsBy(kind: number, held: number, end: number): number {
-  if (kind === KIND_MUTEX) return Number(held !== 0);
-  // An end of a channel or of a watch has other things in E_END (core/kinds/channel/words.ts).
-  return kind === KIND_SEMAPHORE || kind === KIND_CONDITION || (kind & ~3) === KIND_CHANNEL ? 0 : end;
+  if ((kind & HAS_HEAD) !== 0) return Number(held !== 0);
+  // Other kinds may have other things in E_END, as an end of a channel has (core/kinds/channel/words.ts).
+  return (kind & HAS_PHASE) === 0 ? 0 : end;
 }
 
 /** Returns the queue of an object in which nobody stands, as far as a look has seen. */
@@ -312,7 +377,7 @@ export function waitingIn({ queues, attachments }: Pick<Elements, 'queues' | 'at
 export function waitingAt(memory: SharedMemory, object: number): number {
   if (object === CLOSED_OBJECT) return 0;
   const view = new View(memory);
-  if (kindOf(view, object) === KIND_MUTEX) return countedBy(view, object);
+  if (has(view, object, HAS_HEAD)) return countedBy(view, object);
   return waitingIn(elementsIn(view, { ageOf: () => 0, most: 0, selects: () => false, only: object }), object);
 }
 

@@ -22,7 +22,7 @@ import {
   ASLEEP,
   DEAD,
   FREE,
-  KIND_MUTEX,
+  HAS_HEAD,
   LIFE_STATE,
   M_HEAD,
   OBJECT_SIZE,
@@ -47,7 +47,7 @@ import {
   type Request,
   waitingIn,
 } from './elements.js';
-import { kindOf, View } from './view.js';
+import { has, View } from './view.js';
 
 /** A thread of the arena, as its record says. */
 export interface Thread {
@@ -139,7 +139,7 @@ export class Look implements Elements {
    * @param most lists no more than so many.
    */
   waitersOf(object: number, most: number): Waiter[] {
-    const isMutex = kindOf(this.view, object) === KIND_MUTEX;
+    const isMutex = has(this.view, object, HAS_HEAD);
     const outside = attachmentsOf(this, object).flatMap(({ thread, waits, waited }): Waiter[] => {
       const own = this.threads.get(thread);
       // A thread that blocks sleeps on a word of the object. The head of a mutex sleeps on a word of its own.

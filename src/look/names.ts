@@ -9,10 +9,10 @@
  *
  * To read a name costs a pass over its characters. So no look reads it, but who prints it (src/report/refs.ts).
  */
-import { KIND_RECEIVING_END, KIND_WATCHING_END, N_BYTES, N_LENGTH, O_LIFE, O_NAME, P_PEER } from '../border/numbers.js';
+import { N_BYTES, N_LENGTH, O_LIFE, O_NAME, P_PEER, RECEIVES } from '../border/numbers.js';
 import type { Key } from '../common/keys.js';
 import { keyAt, ownerOf, ownNumber, PAUSE, TURN } from './key-reading.js';
-import { kindOf, type View } from './view.js';
+import { has, kindOf, type View } from './view.js';
 
 /** What tells an object from others. */
 export interface Called {
@@ -45,10 +45,8 @@ function partOf(number: number | undefined): string {
 
 /** Returns the object that has the name of an object: that of a receiving end is the name of the sending end. */
 export function namedBy(view: View, object: number): number {
-  const kind = kindOf(view, object);
-  const isEnd = kind === KIND_RECEIVING_END || kind === KIND_WATCHING_END;
   // Until the ends are linked, the object has none.
-  return (isEnd && view.load(object + P_PEER)) || object;
+  return (has(view, object, RECEIVES) && view.load(object + P_PEER)) || object;
 }
 
 /** Returns the name by which an object was opened; undefined if it has none. */

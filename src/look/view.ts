@@ -153,9 +153,14 @@ export class View {
   }
 }
 
-/** Returns the kind of an object, a number of KINDS. */
+/** Returns the kind of an object, a number of KINDS. Its bits are the traits of the kind (core/kinds/words.ts). */
 export function kindOf(view: View, object: number): number {
   return view.load(object + O_KIND);
+}
+
+/** Whether the kind of an object has a trait. */
+export function has(view: View, object: number, trait: number): boolean {
+  return (kindOf(view, object) & trait) !== 0;
 }
 
 /** Returns the thread of the owner in the high half of a request. */

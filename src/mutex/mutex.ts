@@ -17,10 +17,11 @@ import {
   KIND_MUTEX,
   REFUSED,
 } from '../border/numbers.js';
+import type { MutexGuards } from '../common/guarding.js';
 import { type Limited, limited, type MutexLimit } from '../common/limiting.js';
 import { waitingAt } from '../look/elements.js';
 import { type HeldLock, LockGuard } from '../objects/held-lock.js';
-import { giveBack, NO_LOCK, told } from '../objects/held-permits.js';
+import { giveBack, NO_LOCK, noted } from '../objects/held-permits.js';
 import { checkWaitOptions, type Signal, type WaitOptions } from '../objects/options.js';
 import { tellOwnerDied } from '../objects/owner-deaths.js';
 import { type Definition, find, type Handle, make, open } from '../objects/reference.js';
@@ -67,7 +68,7 @@ const DEFINITION: Definition<typeof KIND, [MutexOptions]> = {
 };
 const nothing = (): void => {};
 
-export interface Mutex extends MutexLimit {}
+export interface Mutex extends MutexLimit, MutexGuards<HeldLock> {}
 
 /**
  * A lock shared by threads. One thread at a time is the owner.
@@ -93,7 +94,7 @@ export interface Mutex extends MutexLimit {}
  * await mutex.runExclusive(async () => {}); // where the thread may not block
  * ```
  */
-export class Mutex extends SharedObject<typeof KIND> implements MutexLimit {
+export class Mutex extends SharedObject<typeof KIND> implements MutexLimit, MutexGuards<HeldLock> {
   readonly #core = this[reference].membership.core;
   readonly #memory = this[reference].membership.memory;
   readonly #shared = this[reference].shared;
@@ -170,8 +171,8 @@ export class Mutex extends SharedObject<typeof KIND> implements MutexLimit {
   /**
    * The number of waiters, blocked threads and promises alike; 0 once the mutex is disposed of. Threads that still poll
    * before they queue up do not count. The number is racy, and meant for diagnostics. It may show a waiter a few
-   * instructions before the waiter has its place in the queue. Only when the waiter has this place do overtakings of it
-   * count against `bypass`.
+   * instructions before the waiter has its ticket. Only when the waiter has its ticket do overtakings of it count
+   * against `bypass`.
    */
   get waiting(): number {
     return waitingAt(this.#memory, this.#at);
@@ -263,7 +264,7 @@ export class Mutex extends SharedObject<typeof KIND> implements MutexLimit {
    * What a promise that has got the lock is fulfilled with. Deaths are reported before. `unlock` may have settled the
    * promise, so the callback runs after `unlock` has returned.
    */
-  #given<T>(give: (ownerDied: boolean) => T): T | Promise<T> {
+  #whenOwner<T>(give: (ownerDied: boolean) => T): T | Promise<T> {
     const deaths = this.#core.ownersDied(this.#at);
     if (deaths === 0) return give(false);
     return Promise.resolve(deaths).then((deaths) => give(tellOwnerDied(this, deaths, 1, this[giveBack])));
@@ -283,13 +284,9 @@ export class Mutex extends SharedObject<typeof KIND> implements MutexLimit {
     return true;
   }
 
-  /**
-   * As `tryLock`, but it returns a guard that unlocks, or undefined: `using held = mutex.tryHold()`. Never blocks, and
-   * throws what `tryLock` throws.
-   */
   tryHold(): HeldLock | undefined {
     const guard = new LockGuard(this, false);
-    return this.#try() === ADMITTED ? told(guard, this[report]()) : undefined;
+    return this.#try() === ADMITTED ? noted(guard, this[report]()) : undefined;
   }
 
   #try(): ADMITTED | REFUSED {
@@ -313,7 +310,9 @@ export class Mutex extends SharedObject<typeof KIND> implements MutexLimit {
     if (answer !== 0) this.#finishUnlock(answer);
   }
 
-  /** @internal Does what `unlock` does. The code is written twice, because `unlock` is slower if it calls this method. */
+  /**
+   * @internal Does what `unlock` does. The code is written twice, because `unlock` is slower if it calls this method.
+   */
   [giveBack](): void {
     const head = this.#head;
     if (head.waits) head.planRest();
@@ -340,26 +339,34 @@ export class Mutex extends SharedObject<typeof KIND> implements MutexLimit {
    * @example await mutex.lockAsync({ signal });
    */
   lockAsync(options?: WaitOptions): Promise<void> {
-    return this.#lockAsync(options, nothing);
+    return this.#lockAsync('lockAsync', options, nothing);
   }
 
   /**
    * Locks by a promise of what `give` makes. `give` is told whether the death of an owner was reported. With `passes`,
-   * for `waitForUnlockAsync`, `give` is told whether the promise had to wait. If it had to wait, the thread is the owner
-   * now, and `give` must unlock. If the lock was free at once, this method has called `#pass` already.
+   * for `waitForUnlockAsync`, `give` is told whether the promise had to wait. If it had to wait, the thread is the
+   * owner now, and `give` must unlock. If the lock was free at once, this method has called `#pass` already.
    */
-  #lockAsync<T>(options: WaitOptions | undefined, give: (told: boolean) => T, passes = false): Promise<T> {
+  #lockAsync<T>(
+    method: string,
+    options: WaitOptions | undefined,
+    give: (told: boolean) => T,
+    passes = false,
+  ): Promise<T> {
     try {
-      const method = passes ? 'waitForUnlockAsync' : 'lockAsync';
-      const timeout = options === undefined ? Infinity : checkWaitOptions(`Mutex.${method}`, options);
+      const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.${method}`, options);
       // While a promise of this thread is the head, the lock has an owner or is reserved for this promise.
       if (timeout === 0 || !this.#head.waits) {
+        // What the promise gets is made first: if the stack were exhausted after the lock is taken, nobody would give
+        // it back.
+        const value = give(false);
+        const fulfilled = value === undefined ? (DONE as Promise<T>) : Promise.resolve(value);
         const isFree = this.#lock(this.#at) === ADMITTED;
         if (isFree || this.#try() === ADMITTED) {
           // The fast path of the core does not admit a thread that has to learn of a death.
-          const value = give((passes || !isFree) && this[report](passes));
+          if ((passes || !isFree) && this[report](passes)) give(true);
           if (!passes) this.#shared.grants++;
-          return value === undefined ? (DONE as Promise<T>) : Promise.resolve(value);
+          return fulfilled;
         }
         if (timeout === 0) throw timedOut(wanted(this), 0);
       }
@@ -396,7 +403,7 @@ export class Mutex extends SharedObject<typeof KIND> implements MutexLimit {
       stop();
       if (value !== undefined) resolve(value.catch((error) => refuse(this, error, leaving?.reason)).catch(locate));
       else {
-        resolve(passes ? give(true) : this.#given(give));
+        resolve(passes ? give(true) : this.#whenOwner(give));
         shared.grants += uncounted;
         uncounted = 0;
       }
@@ -452,7 +459,8 @@ export class Mutex extends SharedObject<typeof KIND> implements MutexLimit {
       isPassed = true;
     };
     // The thread unlocks before the code that awaits the promise goes on, and no later promise is fulfilled before.
-    return this.#lockAsync(options, (hasWaited) => void (hasWaited && DONE.then(pass)), true);
+    const give = (hasWaited: boolean): void => void (hasWaited && DONE.then(pass));
+    return this.#lockAsync('waitForUnlockAsync', options, give, true);
   }
 
   /**
@@ -490,20 +498,16 @@ export class Mutex extends SharedObject<typeof KIND> implements MutexLimit {
       options === undefined
         ? this.#lock(this.#at) !== ADMITTED && this.#wait(Infinity, 'hold')
         : this.#lockFor('hold', options);
-    return told(guard, ownerDied);
+    return noted(guard, ownerDied);
   }
 
-  /**
-   * As `lockAsync`, but its promise is fulfilled with a guard: `await using held = await mutex.holdAsync()`. Never
-   * blocks the thread, and rejects as `lockAsync` does.
-   */
   holdAsync(options?: WaitOptions): Promise<HeldLock> {
-    return this.#holdAsync(options);
+    return this.#holdAsync('holdAsync', options);
   }
 
-  #holdAsync(options: WaitOptions | undefined): Promise<HeldLock> {
+  #holdAsync(method: string, options: WaitOptions | undefined): Promise<HeldLock> {
     const guard = new LockGuard(this, false);
-    return this.#lockAsync(options, (ownerDied) => told(guard, ownerDied));
+    return this.#lockAsync(method, options, (ownerDied) => noted(guard, ownerDied));
   }
 
   /**
@@ -520,7 +524,7 @@ export class Mutex extends SharedObject<typeof KIND> implements MutexLimit {
   }
 
   #run<T>(run: () => T | PromiseLike<T>, options: WaitOptions | undefined): Promise<T> {
-    return runHolding(KIND, this.#shared, () => this.#holdAsync(options), run);
+    return runHolding(KIND, this.#shared, () => this.#holdAsync('runExclusive', options), run);
   }
 
   limit<This, Arguments extends unknown[], T>(

@@ -22,15 +22,14 @@ export interface MutexOptions {
 }
 
 /** @internal Checks the options of a new mutex. */
-export function properties(options: MutexOptions): Properties {
+export function properties(what: string, options: MutexOptions): Properties {
   const DEFAULT_BYPASS = 0x200000;
   const MOST_BYPASS = 0x8000000;
-  refuseName('Mutex', 'options', options, 'an object');
-  checkOptions('Mutex', options, ['bypass', 'arena']);
+  refuseName(what, 'Mutex', 'options', options, 'an object');
+  checkOptions(what, options, ['bypass', 'arena']);
   const { bypass = DEFAULT_BYPASS } = options;
   return {
     permits: 1,
-    max: checkInteger('Mutex: bypass', bypass, 0, MOST_BYPASS),
-    robust: true,
+    max: checkInteger(`${what}: bypass`, bypass, 0, MOST_BYPASS),
   };
 }

@@ -131,7 +131,7 @@ export const PermitsGuard = HeldPermits as unknown as new (
  * @internal Notes in a guard that was made before its call took anything whether an owner has died. If the guard were
  * made afterwards, an exhausted stack could leave what was taken to nobody.
  */
-export function told<G extends { readonly ownerDied: boolean }>(guard: G, ownerDied: boolean): G {
+export function noted<G extends { readonly ownerDied: boolean }>(guard: G, ownerDied: boolean): G {
   if (ownerDied) (guard as { ownerDied: boolean }).ownerDied = true;
   return guard;
 }

@@ -1,6 +1,5 @@
 /** This file defines and checks the properties of a new object. How long a request may take is common/waits.ts. */
 
-import type { Kind } from '../border/kinds.js';
 import { LIMIT } from '../border/numbers.js';
 import { checkInteger, checkType } from '../runtime/errors.js';
 
@@ -11,7 +10,8 @@ export * from '../common/waits.js';
 export interface Properties {
   readonly permits: number;
   readonly max: number;
-  readonly robust: boolean;
+  /** What the program wants. Default: the trait IS_ROBUST of the kind. */
+  readonly robust?: boolean;
   /** O_SPIN: of an object of the papers, how often a waiter polls before it parks. Default: ADAPTIVE. */
   readonly spin?: number;
   /** Of an object of the algorithms. Default 0. */
@@ -30,15 +30,15 @@ const ROBUST = ' (of a robust one: only holders can release)';
 
 /** @internal Checks the number of permits of a new object, and the options that say more about them. */
 export function checkPermits(
-  kind: Kind,
+  what: string,
   permits: unknown,
   options: { readonly max?: number; readonly robust?: boolean },
 ): Pick<Properties, 'permits' | 'max' | 'robust'> {
   const { max = LIMIT, robust = false } = options;
-  checkInteger(`${kind}: max`, max, 1, LIMIT);
-  checkType(`${kind}: robust`, robust, 'boolean', 'true or false');
+  checkInteger(`${what}: max`, max, 1, LIMIT);
+  checkType(`${what}: robust`, robust, 'boolean', 'true or false');
   return {
-    permits: checkInteger(`${kind}: permits`, permits, Number(robust), max, robust && permits === 0 ? ROBUST : ''),
+    permits: checkInteger(`${what}: permits`, permits, Number(robust), max, robust && permits === 0 ? ROBUST : ''),
     max,
     robust,
   };

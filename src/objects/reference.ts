@@ -14,6 +14,7 @@ import {
   ANSWER_STALE,
   ANSWER_WRONG_KIND,
   type Attachment,
+  IS_ROBUST,
   KIND_MUTEX,
   LIMIT,
   N_BYTES,
@@ -119,8 +120,8 @@ export class Reference {
   /** Enters an evicted object in the arena again. Returns the address. */
   enter(libraryObject: LibraryObject): number {
     // The words of the evicted object will overwrite the properties given here.
-    const given = makeObject('Mutex', KIND_MUTEX, ANY, this.membership);
-    return this.membership.attach(libraryObject, given.#attachment, this.shared, given.address).address;
+    const made = makeObject('Mutex', KIND_MUTEX, ANY, this.membership);
+    return this.membership.attach(libraryObject, made.#attachment, this.shared, made.address).address;
   }
 
   handle<K extends Kind>(kind: K): Handle<K> {
@@ -142,8 +143,11 @@ type Arguments = readonly [...rest: unknown[], options: { readonly arena?: Insid
 export interface Definition<K extends Kind, A extends Arguments> {
   readonly kind: K;
   readonly number: NumberOf<K>;
-  /** Checks the arguments of the constructor, and returns the properties of a shared object. */
-  readonly properties: (...args: A) => Properties;
+  /**
+   * Checks the arguments of the constructor, and returns the properties of a shared object. Errors begin with `what`:
+   * the class, or its method `open`.
+   */
+  readonly properties: (what: string, ...args: A) => Properties;
   /** `make` calls it before it makes an object, with its last argument. It may throw. `open` does not call it. */
   readonly prepare?: (membership: Membership, options: A extends readonly [...unknown[], infer O] ? O : never) => void;
   /** If callers choose only one property, in which all objects of a name must agree: the name of this property. */
@@ -155,7 +159,14 @@ export interface Definition<K extends Kind, A extends Arguments> {
 /** The words that a new object gets. An object that is found by its name must agree in these words. */
 function words(
   kindNumber: number,
-  { permits, max, spin = ADAPTIVE, threshold = 0, robust, hash = Number(robust) }: Properties,
+  {
+    permits,
+    max,
+    spin = ADAPTIVE,
+    threshold = 0,
+    robust = (kindNumber & IS_ROBUST) !== 0,
+    hash = Number(robust),
+  }: Properties,
 ) {
   return [kindNumber, permits, max, spin, threshold, hash] as const;
 }
@@ -167,8 +178,8 @@ function words(
 export function make<K extends Kind, A extends Arguments>(definition: Definition<K, A>, ...args: A): Reference {
   const options = args[args.length - 1] as A[number];
   if (options instanceof Reference) return options;
-  const properties = definition.properties(...args);
-  const membership = membershipForNew((options as { readonly arena?: Inside }).arena);
+  const properties = definition.properties(definition.kind, ...args);
+  const membership = membershipForNew(definition.kind, (options as { readonly arena?: Inside }).arena);
   definition.prepare?.(membership, options as never);
   return makeObject(definition.kind, definition.number, properties, membership);
 }
@@ -226,7 +237,7 @@ export function find<K extends Kind>(
 }
 
 /** Stands for the properties of an object that must exist, whatever they are. */
-const ANY: Properties = { permits: -1, max: LIMIT, robust: false };
+const ANY: Properties = { permits: -1, max: LIMIT };
 
 /** @internal Opens the object of a name, or makes it by the arguments of the constructor. */
 export function open<K extends Kind, A extends Arguments>(
@@ -234,7 +245,7 @@ export function open<K extends Kind, A extends Arguments>(
   name: string,
   ...args: A
 ): Reference {
-  const properties = definition.properties(...args);
+  const properties = definition.properties(`${definition.kind}.open`, ...args);
   const { arena } = args[args.length - 1] as { readonly arena?: Inside };
   return opened(definition, name, properties, arena);
 }
@@ -265,7 +276,7 @@ function opened<K extends Kind, A extends Arguments>(
   if (bytes.length < 1 || bytes.length > NAME_ROOM) {
     throw bad('number', what, `1 to ${NAME_ROOM} bytes of UTF-8`, bytes.length);
   }
-  const membership = membershipOf(arena);
+  const membership = membershipOf(`${kind}.open`, arena);
   const { core, memory } = membership;
   const answer = attached(membership, () => {
     // No other thread reads the draft of this thread, so plain writes suffice. The length is below 256.
@@ -294,12 +305,13 @@ function differencesOf(has: Int32Array, p: Properties, only: string | undefined)
   const robust = has[O_ROBUST / 4] as number;
   // An object of the algorithms has its hash where a semaphore has `robust`.
   if (p.hash !== undefined && p.hash !== robust) return 'another hash or way to wait';
+  const isRobust = p.hash === undefined && robust > 0;
   // A caller who gives no max would not know the number.
   const named = (max: unknown): unknown => (max === LIMIT ? `${max} (the default)` : max);
   return differing(
     [only ?? 'permits', has[O_INITIAL / 4], p.permits],
     [only ?? 'max', named(has[O_MAX / 4]), named(p.max)],
-    [only ?? 'robust', p.hash === undefined && robust > 0, p.robust],
+    [only ?? 'robust', isRobust, p.robust ?? isRobust],
   );
 }
 

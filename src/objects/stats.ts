@@ -6,8 +6,6 @@
 
 import type { Core } from '../border/core.js';
 import {
-  KIND_MUTEX,
-  KIND_SEMAPHORE,
   M_OWNER,
   M_WORD,
   O_DEATHS,
@@ -18,9 +16,10 @@ import {
   T_FUTILE_WAKES,
 } from '../border/numbers.js';
 import { emptyQueue, waitingAt } from '../look/elements.js';
-import { attachmentsOf, type Look, lookAt } from '../look/look.js';
+import { holdersIn } from '../look/holders.js';
+import { type Look, lookAt } from '../look/look.js';
 import { permitsAt } from '../look/permits.js';
-import { kindOf, type View } from '../look/view.js';
+import type { View } from '../look/view.js';
 import { timestamp } from '../runtime/clock.js';
 import type { Membership } from '../runtime/membership.js';
 import { MOST_LISTED } from '../runtime/numbers.js';
@@ -68,7 +67,10 @@ export interface ArenaStats {
   readonly elements: Used;
   /** Shared objects. */
   readonly objects: Used;
-  /** How many threads hold permits of a robust semaphore or hold a mutex, summed over all semaphores and mutexes. */
+  /**
+   * How many threads hold an object, summed over all objects: a lock, a key, permits of a robust semaphore, tasks of a
+   * wait group, or the run of a `Once`. `report` of `taketurns/report` names them.
+   */
   readonly holders: number;
 }
 
@@ -210,13 +212,6 @@ function ownerOf(view: View, mutex: number): number {
   return view.load(mutex + M_WORD) & M_OWNER;
 }
 
-/** Returns how many threads hold an object: permits of a semaphore, or a mutex. */
-function holdersOf(look: Look, object: number): number {
-  const kind = kindOf(look.view, object);
-  if (kind === KIND_MUTEX) return Number(ownerOf(look.view, object) !== 0);
-  return kind === KIND_SEMAPHORE ? attachmentsOf(look, object).filter(({ held }) => held > 0).length : 0;
-}
-
 /** @internal */
 export function arenaStats({ core, memory }: Membership): ArenaStats {
   const look = lookAt(memory, timestamp(), 0);
@@ -237,7 +232,7 @@ export function arenaStats({ core, memory }: Membership): ArenaStats {
     futileWakes: total(view, core.mostThreads(), T_FUTILE_WAKES),
     elements: { used: look.elements, capacity: core.mostElements() },
     objects: { used: look.objects.length, capacity: core.mostObjects() },
-    holders: look.objects.reduce((sum, object) => sum + holdersOf(look, object), 0),
+    holders: look.objects.reduce((sum, object) => sum + (holdersIn(look, object)?.length ?? 0), 0),
   };
 }
 
@@ -269,9 +264,9 @@ export function semaphoreStats(membership: Membership, at: number): SemaphoreSta
     robust: view.load(at + O_ROBUST) !== 0,
     ownerDeaths: view.load(at + O_DEATHS) >>> 0,
     waiters: waitersOf(look, at),
-    holders: attachmentsOf(look, at)
-      .filter(({ held }) => held > 0)
-      .map(({ thread, held }) => ({ thread, threadId: view.threadId(thread), permits: held })),
+    holders: (holdersIn(look, at) ?? []).map(({ thread, permits }) => {
+      return { thread, threadId: view.threadId(thread), permits };
+    }),
   };
 }
 

@@ -13,7 +13,7 @@
  * A deadlock in which a promise waits is never certain: its thread is not blocked, and another task of the thread may
  * give back what the thread holds. Such circles are `suspected`, if the promise has waited for a while.
  */
-import { KIND_MUTEX, KIND_RW_LOCK, KIND_SEMAPHORE, O_ROBUST } from '../border/numbers.js';
+import { HAS_HEAD, KIND_RW_LOCK, KIND_SEMAPHORE, O_ROBUST } from '../border/numbers.js';
 import { addTo } from '../look/elements.js';
 import { type Look, placesOf } from '../look/look.js';
 import { kindOf } from '../look/view.js';
@@ -316,11 +316,12 @@ function waitsIn(look: Look, after: number): Wait[] {
   }
   for (const [object, list] of look.attachments) {
     const kind = kindOf(look.view, object);
-    const head = kind === KIND_MUTEX ? headPromiseOf(look.view, object) : 0;
+    const isMutex = (kind & HAS_HEAD) !== 0;
+    const head = isMutex ? headPromiseOf(look.view, object) : 0;
     for (const { thread, waits, waited } of list) {
       if (waits === 0 || waited < after || look.threads.get(thread)?.isAsleep) continue;
       if (head === thread) add(thread, object, 'head', false, waited);
-      if (kind === KIND_MUTEX) continue;
+      if (isMutex) continue;
       const reads = placesOf(look, object).some((place) => place.thread === thread && place.waits);
       add(thread, object, kind === KIND_RW_LOCK && !reads ? 'drain' : 'phase', false, waited);
     }

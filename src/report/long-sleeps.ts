@@ -45,7 +45,9 @@ import {
   TIMED_OUT,
 } from '../border/numbers.js';
 import type { Sync } from '../border/sync.js';
+import { mark } from '../runtime/embedded.js';
 import { epoch } from '../runtime/epoch.js';
+import { ownWaitsIn } from '../runtime/own-waits.js';
 import type { Listening, Measured, measureWaits } from './measure.js';
 import { isMeasured, type Setting, settingOf } from './settings.js';
 import { NONE, OTHERS, PERHAPS, type Verdict } from './verdicts.js';
@@ -54,8 +56,6 @@ import type { likelyMistake, Own, ownCircle } from './youngest.js';
 /** The part of a membership that the looks need. */
 export interface OwnMembership extends Measured {
   readonly core: Core;
-  /** Whether the thread must become the owner of a mutex again, so that it cannot leave the queue. */
-  readonly locksAgain?: boolean;
 }
 
 /** What a thread needs to look for deadlocks. */
@@ -124,7 +124,7 @@ export function lookInSleeps(
   const functions = module as { [LOOKS]?: true } & Sleeps;
   // Another copy of this package may have done it.
   if (functions[LOOKS]) return;
-  functions[LOOKS] = true;
+  mark(functions, LOOKS, true);
   const replacements = new LongSleeps(functions, membership, tools, now).replacements();
   for (const name of names)
     if (name in replacements) Object.assign(functions, { [name]: replacements[name as keyof typeof replacements] });
@@ -209,7 +209,7 @@ class LongSleeps {
 
   /** Whether the thread could not leave the queue, if it waited in a deadlock that throws. */
   get #isPassive(): boolean {
-    return this.#membership.locksAgain === true && this.#setting.deadlocks === 'throw';
+    return ownWaitsIn(this.#membership).locksAgain && this.#setting.deadlocks === 'throw';
   }
 
   /** Returns how long a sleep without a time limit first lasts. */

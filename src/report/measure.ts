@@ -27,7 +27,7 @@ import {
   E_SINCE,
   E_START,
   ELEMENT_SIZE,
-  KIND_MUTEX,
+  HAS_HEAD,
   MORE,
   O_LIFE,
   REFUSED,
@@ -38,9 +38,11 @@ import {
 } from '../border/numbers.js';
 import type { Sync } from '../border/sync.js';
 import { ownNumber, PAUSE } from '../look/key-reading.js';
-import { kindOf, View } from '../look/view.js';
+import { has, View } from '../look/view.js';
+import { mark } from '../runtime/embedded.js';
 import { epoch } from '../runtime/epoch.js';
 import { WAIT_BLOCKED, WAIT_FAILED } from '../runtime/numbers.js';
+import { ownWaitsIn } from '../runtime/own-waits.js';
 import { counter } from './series.js';
 import { isMeasured } from './settings.js';
 
@@ -62,8 +64,6 @@ export interface Ended {
 export interface Measured {
   readonly memory: WebAssembly.Memory;
   readonly thread: number;
-  /** Whether the request that is being cancelled is a case of a `select` in which another case has happened. */
-  readonly isUnchosen: boolean;
 }
 
 /** Who else gets to know of the waits of this thread. */
@@ -91,7 +91,7 @@ export function measureWaits(module: object, membership: Measured, listening: Li
     return;
   }
   const all = new Set([listening]);
-  functions[MEASURED] = all;
+  mark(functions, MEASURED, all);
   const view = new View(memory);
   const count = counter(view);
   const tell: Tell = (object, milliseconds, hasFailed, blocked, requests = 1) => {
@@ -168,7 +168,7 @@ class BlockedRequest {
 
   /** The wait in the queue is over. A request for a mutex that has not failed goes on as the head. */
   leaves(object: number, failed: boolean): void {
-    if (failed || kindOf(this.#view, object) !== KIND_MUTEX) this.ends(object, failed);
+    if (failed || !has(this.#view, object, HAS_HEAD)) this.ends(object, failed);
   }
 
   ends(object: number, failed: boolean): void {
@@ -240,7 +240,7 @@ function measurePromises(core: Core, view: View, membership: Measured, tell: Tel
     const count = call();
     try {
       // A promise for a mutex goes on as the head.
-      if (count > 0 && kindOf(view, object) !== KIND_MUTEX) tell(object, waited, false, false, count);
+      if (count > 0 && !has(view, object, HAS_HEAD)) tell(object, waited, false, false, count);
     } catch {}
     return count;
   };
@@ -265,7 +265,7 @@ function measurePromises(core: Core, view: View, membership: Measured, tell: Tel
     const answer = cancelRun(number);
     const hasLeft = answer === REFUSED || answer === MORE;
     try {
-      if (hasLeft && !membership.isUnchosen) tell(object, waited, true, false, requests);
+      if (hasLeft && !ownWaitsIn(membership).isUnchosen) tell(object, waited, true, false, requests);
     } catch {}
     return answer;
   };

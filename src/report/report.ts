@@ -1,26 +1,25 @@
 /** A report of an arena: what a look has found (src/look/look.ts), as a plain object. */
 
-import { KINDS } from '../border/kinds.js';
 import {
   GATE_SHUT,
   H_ELEMENTS,
   H_OBJECTS,
   H_THREADS,
-  KIND_CONDITION,
-  KIND_MUTEX,
+  HAS_HEAD,
+  HAS_PHASE,
+  KIND_EVENT,
   KIND_ONCE,
   KIND_RW_LOCK,
   KIND_SEMAPHORE,
   M_OWNER,
   M_WORD,
   O_DEATHS,
-  O_OWNER,
   O_PHASE,
-  O_ROBUST,
   O_TIMEOUTS,
   PHASE_COUNT,
 } from '../border/numbers.js';
 import { emptyQueue, type Queue } from '../look/elements.js';
+import { holdersIn } from '../look/holders.js';
 import { attachmentsOf, type Look, placesOf, type Waiter } from '../look/look.js';
 import { permitsAt } from '../look/permits.js';
 import { kindOf } from '../look/view.js';
@@ -160,16 +159,6 @@ interface Doing {
   readonly longestWait: number;
 }
 
-/** Locks of taketurns/algorithms that say in O_OWNER who has them. */
-const OWNED = new Set<number>([
-  KINDS.TicketLock,
-  KINDS.TwaLock,
-  KINDS.McsLock,
-  KINDS.ClhLock,
-  KINDS.LifoLock,
-  KINDS.ReciprocatingLock,
-]);
-
 /**
  * Describes an arena.
  * @param looker looks at the arena, and at other ones in which its threads may wait.
@@ -250,7 +239,7 @@ function objectReport(look: Look, object: number, threads: Threads, most: number
   const kind = kindOf(view, object);
   const queue = look.queues.get(object) ?? emptyQueue(view, object);
   const waiters = look.waitersOf(object, most);
-  const holders = holdersOf(look, object, kind);
+  const holders = holdersIn(look, object);
   for (const { thread, permits } of holders ?? []) threads.holds(thread, ref, permits);
   for (const waiter of waiters) threads.waits(waiter, ref);
   const turn = kind === KIND_RW_LOCK ? attachmentsOf(look, object).find(({ held }) => held > 0) : undefined;
@@ -288,26 +277,6 @@ function asleepIn(looks: readonly Look[]): Set<number> {
   );
 }
 
-function holdersOf(
-  look: Look,
-  object: number,
-  kind: number,
-): { readonly thread: number; readonly permits: number }[] | undefined {
-  const { view } = look;
-  const one = (thread: number) => (thread === 0 ? [] : [{ thread, permits: 1 }]);
-  const held = () =>
-    attachmentsOf(look, object).flatMap(({ thread, held }) => (held > 0 ? [{ thread, permits: held }] : []));
-  if (kind === KIND_MUTEX) return one(view.load(object + M_WORD) & M_OWNER);
-  if (OWNED.has(kind)) return one(view.load(object + O_OWNER));
-  if (kind === KIND_SEMAPHORE) return view.load(object + O_ROBUST) === 0 ? undefined : held();
-  if (kind === KIND_ONCE || kind === KINDS.WaitGroup) return held();
-  if (kind !== KIND_RW_LOCK) return undefined;
-  const isShut = (view.load(object + O_PHASE) & GATE_SHUT) !== 0;
-  const readers = placesOf(look, object).filter(({ reads }) => reads);
-  const writes = isShut && readers.length === 0 ? held() : [];
-  return [...writes, ...readers.map(({ thread }) => ({ thread, permits: 1 }))];
-}
-
 function permitsOf(
   look: Look,
   object: number,
@@ -317,7 +286,7 @@ function permitsOf(
   const { view } = look;
   const kind = kindOf(view, object);
   const none = { available: undefined, out: undefined };
-  if (kind === KIND_MUTEX) {
+  if ((kind & HAS_HEAD) !== 0) {
     const owner = view.load(object + M_WORD) & M_OWNER;
     return { state: owner === 0 ? 'unlocked' : 'locked', ...none };
   }
@@ -325,7 +294,9 @@ function permitsOf(
     const isShut = (view.load(object + O_PHASE) & GATE_SHUT) !== 0;
     const isRead = placesOf(look, object).some(({ reads }) => reads);
     const shut = isRead ? 'locked for reading, and a writer waits for these readers' : 'locked for writing';
-    return { state: isShut ? shut : isRead ? 'locked for reading' : 'unlocked', ...none };
+    const isUpdated = attachmentsOf(look, object).some(({ held }) => held > 0);
+    const open = [...(isRead ? ['reading'] : []), ...(isUpdated ? ['an update'] : [])].join(' and for ');
+    return { state: isShut ? shut : open ? `locked for ${open}` : 'unlocked', ...none };
   }
   if (kind === KIND_SEMAPHORE) {
     const { made, available, out } = permitsAt(view, object, queue);
@@ -333,10 +304,10 @@ function permitsOf(
     const state = isLock ? (out > 0 ? 'locked' : 'unlocked') : `${out} of ${counted(made, 'permit')} out`;
     return { state, available, out };
   }
-  if (kind === KIND_CONDITION || kind < KIND_RW_LOCK || kind > KINDS.Once) return { state: '', ...none };
+  if ((kind & HAS_PHASE) === 0) return { state: '', ...none };
   const count = view.load(object + O_PHASE) & PHASE_COUNT;
   if (kind === KIND_ONCE) return { state: ['done', 'not begun', 'runs'][count] ?? '', ...none };
-  if (kind === KINDS.Event) return { state: count === 0 ? 'set' : 'not set', ...none };
+  if (kind === KIND_EVENT) return { state: count === 0 ? 'set' : 'not set', ...none };
   return { state: `${count} left`, ...none };
 }
 

@@ -55,10 +55,11 @@ function hear(message: Known | Stack): void {
 /** Returns the stacks of the threads that still wait as when they told it. `waits` are those that block a thread. */
 function stacksIn({ stacks, ages }: KnownArena, threads: readonly ThreadRef[], waits: readonly Waits[]): ThreadStack[] {
   return threads.flatMap(({ thread, threadId, name }) => {
-    const told = stacks.get(thread);
+    const message = stacks.get(thread);
     // Each of the two times may be wrong by a millisecond.
-    if (!told || !waits.some((wait) => wait.thread === thread && wait.waited + 2 >= ages.of(told.at | 0))) return [];
-    return [{ thread, threadId, name, stack: linesOf(told.stack) }];
+    if (!message || !waits.some((wait) => wait.thread === thread && wait.waited + 2 >= ages.of(message.at | 0)))
+      return [];
+    return [{ thread, threadId, name, stack: linesOf(message.stack) }];
   });
 }
 

@@ -31,6 +31,7 @@ import {
   ELEMENT_SIZE,
   GATE_DRAINING,
   GATE_SHUT,
+  HAS_HEAD,
   KIND_MUTEX,
   KIND_ONCE,
   KIND_RW_LOCK,
@@ -57,7 +58,7 @@ import {
 } from '../border/numbers.js';
 import { type Attachment, addTo } from '../look/elements.js';
 import { attachmentsOf, type Look, type Place, placesOf, type Thread } from '../look/look.js';
-import { isAsync, kindOf, objectIndexOf, threadOf, View } from '../look/view.js';
+import { has, isAsync, kindOf, objectIndexOf, threadOf, View } from '../look/view.js';
 import { addressIn, type Fact, type Sleeper } from './confirm.js';
 
 const ALL_BITS = -1;
@@ -184,7 +185,7 @@ function wantedByHead(look: Look, thread: number): Wanted | undefined {
   const { view } = look;
   for (const attachment of attachmentsBy(look, thread)) {
     const { object, element, waits } = attachment;
-    if (waits === 0 || kindOf(view, object) !== KIND_MUTEX || view.load(object + M_HEAD) !== thread) continue;
+    if (waits === 0 || !has(view, object, HAS_HEAD) || view.load(object + M_HEAD) !== thread) continue;
     // The element of the head says 1 in the word in which others have what the thread holds.
     const facts = [
       ...heldFacts(view, { ...attachment, held: 1 }),

@@ -40,7 +40,7 @@ export class Doorbell {
   readonly #notEntered = new Set<Flushable>();
   /** The entered objects, by the slot, a bit that is set for them when they are due. */
   readonly #entered: (Set<Flushable> | undefined)[] = [];
-  /** Whether the last look has not reached its end. */
+  /** Whether a look is under way, or the last one has not reached its end. */
   #inDoubt = false;
   #listening = false;
   #restDue = false;
@@ -69,9 +69,14 @@ export class Doorbell {
     if (this.#waiting.size === 0) this.#keepAlive(false);
   }
 
-  /** @internal Is called when the promises are entered. A releasing thread records `number` when they are due. */
+  /**
+   * @internal Is called when the promises are entered. A releasing thread records `number` when they are due. If this is no
+   * look, the object stays among those that are perhaps not entered, until the next rest has looked at it: the head of a
+   * mutex would come to that set and leave it with each promise. V8 makes a new table for a set after a few such changes,
+   * and an old table keeps all later ones, up to the next collection of the whole heap.
+   */
   entered(promises: Flushable, number: number): void {
-    this.#notEntered.delete(promises);
+    if (this.#inDoubt) this.#notEntered.delete(promises);
     const SLOTS = 256;
     this.#put(promises, number % SLOTS);
   }

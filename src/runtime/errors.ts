@@ -50,9 +50,16 @@ export function selfDeadlock(call: string, why: string, instead: string, inAsync
  * `new Mutex('accounts')`, or `Semaphore.open(4, 'pool')`. A string of a number is another mistake.
  * @param expected says what the argument is, and `rest` which arguments of `open` follow the name.
  */
-export function refuseName(kind: string, argument: string, value: unknown, expected: string, rest = ''): void {
+export function refuseName(
+  what: string,
+  kind: string,
+  argument: string,
+  value: unknown,
+  expected: string,
+  rest = '',
+): void {
   if (typeof value !== 'string' || !Number.isNaN(Number(value))) return;
-  throw badType(`${kind}: ${argument}`, expected, value, `a name comes first in ${kind}.open(${shown(value)}${rest})`);
+  throw badType(`${what}: ${argument}`, expected, value, `a name comes first in ${kind}.open(${shown(value)}${rest})`);
 }
 
 /** @internal The most of each that an arena may have. */

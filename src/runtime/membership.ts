@@ -2,7 +2,7 @@
  * A membership is one thread's part in one arena: its core instance, its doorbell, and its objects.
  *
  * A thread attaches to an arena once, however many handles of the arena arrive, and however many copies of this package
- * are loaded (common.ts), because the thread must have one place in the registry. The thread is attached to a shared
+ * are loaded (common.ts), because the thread must have one record in the registry. The thread is attached to a shared
  * object (core/arena/attachments.ts) for as long as one of its library objects may still use the shared object. The
  * last of these library objects lets go when
  *
@@ -31,16 +31,18 @@ import { host } from '#host';
 import type { Core } from '../border/core.js';
 import {
   ANSWER_FULL,
+  CAN_MOVE,
   CLOSED_OBJECT,
   GONE,
   GRANT,
   H_OBJECTS,
   H_THREADS,
-  KIND_MUTEX,
-  KIND_SEMAPHORE,
+  IS_ROBUST,
   O_ADDED,
   O_INITIAL,
   O_KIND,
+  O_LIFE,
+  OBJECT_SIZE,
   TICKET,
 } from '../border/numbers.js';
 import type { Line } from '../host/host.js';
@@ -153,10 +155,6 @@ export interface Shared {
   isRunning?: boolean;
   /** How many permits promises of this thread have got, less what its guards have given back; see owner-deaths.ts. */
   grants: number;
-  /** How many notifications of a condition the promises of this thread carry. */
-  carried?: number;
-  /** How many promises of this thread have ended their wait on a condition of this mutex, and lock it again. */
-  returning?: number;
   /** Is called by the event loop before promises are settled (promises.ts). */
   atRest?: () => void;
   /**
@@ -188,13 +186,6 @@ export class Membership {
   readonly header: BigInt64Array;
   /** The handle of the arena that this thread last made. */
   handle: { readonly isDefault: boolean } | undefined;
-  /**
-   * Whether the request that is being cancelled is a case of a `select` in which another case has happened. Then it is
-   * no failed wait for metrics.
-   */
-  isUnchosen = false;
-  /** With which of its cases the next `select` of this thread begins to look. Threads begin with different ones. */
-  nextCase: number;
   readonly #endings: ((reason?: Error) => void)[] = [];
   readonly #spare: (() => void)[] = [];
   readonly #line: Line | undefined;
@@ -213,8 +204,6 @@ export class Membership {
   isOver = false;
   /** Whether the thread has left the arena, and lives on. */
   hasLeft = false;
-  /** Whether the thread locks a mutex again after a wait on a condition, and so cannot give up. */
-  declare locksAgain?: boolean;
   readonly #refs = new WeakMap<LibraryObject, Ref>();
   readonly #collected = new FinalizationRegistry<{ shared: Shared; ref: Ref }>(({ shared, ref }) =>
     this.#forget(shared, ref),
@@ -228,7 +217,6 @@ export class Membership {
     this.#words = new Int32Array(memory.buffer);
     this.#line = host.deaths?.openLine(memory, this.id, () => this.share());
     this.thread = core.register(host.threadName);
-    this.nextCase = this.thread;
     if (this.thread === ANSWER_FULL) {
       this.#line?.close();
       // A thread needs a record and an element.
@@ -279,9 +267,10 @@ export class Membership {
       shared = given;
       const { away } = shared;
       if (away) {
-        // The words in between, O_LIFE, belong to the place and not to the object.
-        this.#words.set(away.subarray(0, 16), address / 4);
-        this.#words.set(away.subarray(18), address / 4 + 18);
+        // O_LIFE, which has two words, belongs to the place and not to the object.
+        const life = O_LIFE / 4;
+        this.#words.set(away.subarray(0, life), address / 4);
+        this.#words.set(away.subarray(life + 2), address / 4 + life + 2);
       }
       shared.address = address;
       shared.attachment = attachment;
@@ -329,15 +318,23 @@ export class Membership {
    * and evicts objects while there are too many. If very many stay, asks for a collection once in a round of looks.
    */
   tidy(): void {
+    /** A thread that has no more objects than this, and a few for each place that it may keep, asks for no collection. */
+    const MANY = 1024;
+    /** The look is over when so many objects have stayed. So it comes around although the thread attaches to more. */
+    const STAYING = 2;
+    /** A thread keeps so many idle objects in any arena. */
+    const LEAST_KEPT = 8;
+    /** There is room for so many more threads than have been attached. */
+    const THREADS_TO_COME = 7;
     const capacity = this.#words[H_OBJECTS / 4] as number;
     // All threads together may keep half of the arena.
-    const most = capacity / (14 + 2 * this.core.mostThreads()) + 8;
-    for (let stay = 0; stay < 2; ) {
+    const most = capacity / (2 * (this.core.mostThreads() + THREADS_TO_COME)) + LEAST_KEPT;
+    for (let stay = 0; stay < STAYING; ) {
       let next = this.#toLookAt.next();
       if (next.done) {
         this.#toLookAt = this.#shared.keys();
         next = this.#toLookAt.next();
-        if (this.#shared.size > 4 * most + 1024) askCollector();
+        if (this.#shared.size > 4 * most + MANY) askCollector();
       }
       if (next.done) return;
       this.#look(this.#shared.get(next.value), most);
@@ -366,7 +363,7 @@ export class Membership {
 
   /**
    * Takes the place of a private object that is idle, if the class of the object can enter it again (SharedObject). A
-   * robust semaphore is not evicted: its calls contain the number of its attachment.
+   * semaphore that is robust is not evicted: its calls contain the number of its attachment.
    */
   #evict(shared: Shared): void {
     const { core } = this;
@@ -374,9 +371,11 @@ export class Membership {
     const at = address / 4;
     // An exception may have ended a call on the object midway; see #drop.
     core.tryLock(CLOSED_OBJECT);
-    const words = this.#words.slice(at, at + 32);
+    const words = this.#words.slice(at, at + OBJECT_SIZE / 4);
+    const kind = words[O_KIND / 4] as number;
     if (
-      words[O_KIND / 4] === (countedBy ? KIND_MUTEX : KIND_SEMAPHORE) &&
+      (kind & CAN_MOVE) !== 0 &&
+      (countedBy === 0 || (kind & IS_ROBUST) !== 0) &&
       shared.isPrivate &&
       promises.first === 0 &&
       core.held(attachment) === 0 &&

@@ -260,13 +260,16 @@ export function create(options: ArenaOptions): Membership {
   return membership;
 }
 
-/** @internal This thread's membership of the arena that a caller has named, or of the default arena. */
-export function membershipOf(arena: Inside | undefined): Membership {
+/**
+ * @internal This thread's membership of the arena that a caller has named, or of the default arena.
+ * @param what how the error of something else begins: the call that got it.
+ */
+export function membershipOf(what: string, arena: Inside | undefined): Membership {
   if (arena === undefined) return defaultArena();
   const membership = arena?.[inside];
   if (!membership) {
     const isHandle = (arena as { readonly kind?: unknown } | null)?.kind === 'Arena';
-    throw badType('arena', 'an Arena', arena, isHandle ? 'write Arena.from(handle)' : '');
+    throw badType(`${what}: arena`, 'an Arena', arena, isHandle ? 'write Arena.from(handle)' : '');
   }
   return membership;
 }
@@ -276,8 +279,8 @@ export function membershipOf(arena: Inside | undefined): Membership {
  * worker that has no default arena makes such an object in an arena of its own. The handle names the arena, so two
  * threads never take two arenas for one.
  */
-export function membershipForNew(arena: Inside | undefined): Membership {
-  if (arena !== undefined || host.isMainThread || knownDefault()) return membershipOf(arena);
+export function membershipForNew(what: string, arena: Inside | undefined): Membership {
+  if (arena !== undefined || host.isMainThread || knownDefault()) return membershipOf(what, arena);
   own.apart ??= create({});
   return own.apart;
 }

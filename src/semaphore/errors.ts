@@ -8,7 +8,6 @@ import {
   LIMIT,
   type TIMED_OUT,
 } from '../border/numbers.js';
-import { waitingAt } from '../look/elements.js';
 import { back, isOver, reference, type SharedObject } from '../objects/shared-object.js';
 import { notAdmitted } from '../runtime/cancellation.js';
 import { checkInteger, described, noRoom } from '../runtime/errors.js';
@@ -18,7 +17,7 @@ export const KIND = 'Semaphore';
 export const available = Symbol();
 
 /** A semaphore, as its texts see it. */
-type Told = SharedObject<typeof KIND> & { readonly [available]: number };
+type InTexts = SharedObject<typeof KIND> & { readonly [available]: number };
 
 /** Throws a RangeError or TypeError unless so many permits may be asked for. */
 export function checkPermits(method: string, permits: number, max: number): void {
@@ -30,7 +29,7 @@ export function checkPermits(method: string, permits: number, max: number): void
  * Returns the number of permits up to which a later request needs no call of this function. `usual` is the number that
  * the last call returned.
  */
-export function usualAfter(semaphore: Told, method: string, permits: number, usual: number): number {
+export function usualAfter(semaphore: InTexts, method: string, permits: number, usual: number): number {
   if (permits <= semaphore[available] || semaphore[isOver]) return usual;
   semaphore[back]();
   const { address, membership } = semaphore[reference];
@@ -46,12 +45,12 @@ export function usualAfter(semaphore: Told, method: string, permits: number, usu
 }
 
 /** Says, for a TimeoutError, what a request waited for that has left the queue. */
-export function wanted(semaphore: Told, permits: number): string {
+export function wanted(semaphore: InTexts, permits: number): string {
   // If the arena has had more waiters at a time, the error does not count the waiters: thousands may be thrown at once.
   const MANY = 1024;
   const { address, membership } = semaphore[reference];
   const { core } = membership;
-  const waiting = core.usedElements() > MANY ? '' : `, ${waitingAt(membership.memory, address)} waiting`;
+  const waiting = core.usedElements() > MANY ? '' : `, ${core.waiting(address)} waiting`;
   return `${counted(permits)} of ${semaphore[described]()} (${semaphore[available]} available${waiting})`;
 }
 
@@ -61,7 +60,7 @@ function counted(permits: number): string {
 
 /** The error of a request that has left the queue, or has found no room in it. */
 export function notServed(
-  semaphore: Told,
+  semaphore: InTexts,
   answer: ANSWER_FULL | TIMED_OUT | LEAVE,
   permits: number,
   timeout: number,
@@ -72,7 +71,7 @@ export function notServed(
 
 /** The error of a release that the core has refused with this answer. */
 export function refused(
-  semaphore: Told,
+  semaphore: InTexts,
   method: string,
   answer: ANSWER_OVER_MAX | ANSWER_NOT_HELD,
   permits: number,

@@ -23,8 +23,8 @@ export interface SemaphoreOptions {
 }
 
 /** @internal Checks the options of a new semaphore. */
-export function properties(permits: number, options: SemaphoreOptions): Properties {
-  refuseName('Semaphore', 'permits', permits, 'an integer', ', permits');
-  checkOptions('Semaphore', options, ['max', 'robust', 'arena']);
-  return checkPermits('Semaphore', permits, options);
+export function properties(what: string, permits: number, options: SemaphoreOptions): Properties {
+  refuseName(what, 'Semaphore', 'permits', permits, 'an integer', ', permits');
+  checkOptions(what, options, ['max', 'robust', 'arena']);
+  return checkPermits(what, permits, options);
 }

@@ -5,6 +5,7 @@
  * to private methods, so that the common case stays small enough for V8 to inline into its caller. They compare with a
  * literal 0, which is ADMITTED, because V8 would load and check an imported constant each time.
  */
+
 import {
   ADMITTED,
   ANSWER_CLOSED,
@@ -17,10 +18,10 @@ import {
   REFUSED,
   TIMED_OUT,
 } from '../border/numbers.js';
+import type { SemaphoreGuards } from '../common/guarding.js';
 import { type Limited, limited, type SemaphoreRuns } from '../common/limiting.js';
 import { type PermitsRequest, permitsOf, requestOf } from '../common/waits.js';
-import { waitingAt } from '../look/elements.js';
-import { giveBack, type HeldPermits, NO_PERMITS, PermitsGuard, told } from '../objects/held-permits.js';
+import { giveBack, type HeldPermits, NO_PERMITS, noted, PermitsGuard } from '../objects/held-permits.js';
 import { checkWaitOptions, isOptions, type WaitOptions } from '../objects/options.js';
 import { tellOwnerDied } from '../objects/owner-deaths.js';
 import { type Definition, find, type Handle, make, open, openKnown, type Reference } from '../objects/reference.js';
@@ -64,7 +65,7 @@ export type { SemaphoreOptions };
 /** A plain, structured-cloneable value to send to another thread, for `Semaphore.from` there. */
 export type SemaphoreHandle = Handle<'Semaphore'>;
 
-export interface Semaphore extends SemaphoreRuns {}
+export interface Semaphore extends SemaphoreRuns, SemaphoreGuards<HeldPermits> {}
 
 /**
  * A counting semaphore shared by threads, first come, first served.
@@ -90,9 +91,8 @@ export interface Semaphore extends SemaphoreRuns {}
  * await pool.runExclusive(async () => {}); // where the thread may not block
  * ```
  */
-export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRuns {
+export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRuns, SemaphoreGuards<HeldPermits> {
   readonly #core = this[reference].membership.core;
-  readonly #memory = this[reference].membership.memory;
   readonly #pollTime = this[reference].membership.pollTime;
   readonly #shared = this[reference].shared;
   /** This thread's waiting promises on the shared object. */
@@ -159,7 +159,7 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
    */
   static open(name: string, permits?: number, options: SemaphoreOptions = {}): Semaphore {
     if (permits !== undefined) return attached(open(DEFINITION, name, permits, options));
-    properties(1, options);
+    properties(`${KIND}.open`, 1, options);
     return attached(openKnown(DEFINITION, name, options.arena));
   }
 
@@ -185,7 +185,7 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
    * racy, so it is meant for diagnostics.
    */
   get waiting(): number {
-    return waitingAt(this.#memory, this.#at);
+    return this.#core.waiting(this.#at);
   }
 
   /** Whether the permits of each thread are recorded; see `SemaphoreOptions.robust`. */
@@ -214,7 +214,7 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
   acquire(options: WaitOptions): void;
   acquire(permits: number | WaitOptions = 1, options?: WaitOptions): void {
     if (permits !== 1 || options !== undefined) {
-      this.#acquireSo(permits, options);
+      this.#acquireSo('acquire', permits, options);
     } else {
       const answer = this.#acquireOne(this.#at);
       if (answer !== 0) this.#park(answer, 1);
@@ -223,14 +223,14 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
     return NO_PERMITS;
   }
 
-  #acquireSo(permits: number | WaitOptions, options: WaitOptions | undefined): void {
+  #acquireSo(method: 'acquire' | 'hold', permits: number | WaitOptions, options: WaitOptions | undefined): void {
     if (isOptions(permits, options)) {
-      this.#acquireSo(1, permits);
+      this.#acquireSo(method, 1, permits);
       return;
     }
-    if (permits !== 1) this.#checkRequest('acquire', permits);
+    if (permits !== 1) this.#checkRequest(method, permits);
     if (options !== undefined) {
-      this.#acquireFor(permits, checkWaitOptions('Semaphore.acquire', options));
+      this.#acquireFor(permits, checkWaitOptions(`${KIND}.${method}`, options));
       return;
     }
     const answer = this.#acquire(this.#at, permits);
@@ -280,33 +280,25 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
     if (answer !== ADMITTED) this.#park(answer, permits, timeout, left);
   }
 
-  /**
-   * Takes permits if they are free and no request waits. Never blocks, never overtakes a waiter.
-   * @param permits 1 (the default) to `max`.
-   * @returns whether it has taken them.
-   * @throws {RangeError | TypeError} for a bad number.
-   * @throws {DisposedError} if the semaphore has been disposed of.
-   * @example if (pool.tryAcquire(2)) pool.release(2);
-   */
   tryAcquire(permits = 1): boolean {
+    return this.#acquireNow('tryAcquire', permits);
+  }
+
+  #acquireNow(method: string, permits: number): boolean {
+    if (permits !== 1) checkPermits(method, permits, this.#max);
     return this[acquireNow](permits);
   }
 
-  /** @internal */
+  /** @internal Does what `tryAcquire` does, with a number of permits that has been checked. */
   [acquireNow](permits: number): boolean {
-    if (permits !== 1) checkPermits('tryAcquire', permits, this.#max);
     const answer = this.#try(permits);
     if (answer === ADMITTED && this.#robust) this.#takeOwnerDeaths(permits);
     return answer === ADMITTED;
   }
 
-  /**
-   * As `tryAcquire`, but it returns a guard that gives the permits back, or undefined: `using held = pool.tryHold()`.
-   * Never blocks, and throws what `tryAcquire` throws.
-   */
   tryHold(permits = 1): HeldPermits | undefined {
     const guard = new PermitsGuard(this, permits, false);
-    return this[acquireNow](permits) ? told(guard, this.#ownerDied) : undefined;
+    return this.#acquireNow('tryHold', permits) ? noted(guard, this.#ownerDied) : undefined;
   }
 
   #try(permits: number): ADMITTED | REFUSED {
@@ -318,12 +310,6 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
     return answer;
   }
 
-  /**
-   * Takes all permits that are free at one moment, unless a request waits. `release` gives them back. Never blocks.
-   * @returns how many it has taken; 0 if none is free.
-   * @throws {DisposedError} if the semaphore has been disposed of.
-   * @example pool.release(pool.drain());
-   */
   drain(): number {
     this[back]();
     const taken = this.#core.drain(this.#at, this.#countedBy);
@@ -389,29 +375,38 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
     // Without this shortcut the usual call takes a tenth longer: `#queue` would give the same answer.
     const isUsual = permits === 1 && options === undefined && isNative && !this.#robust && this.#promises.first === 0;
     if (isUsual && this.#core.tryAcquire(this.#at, 1) === ADMITTED) return DONE;
-    const acquired = this.#queue(permits, options);
+    const acquired = this.#queue('acquireAsync', permits, options, isUsual);
     if (!this.#robust) return acquired;
     return acquired.then(() => void this.#takeOwnerDeaths(permitsOf(permits)));
   }
 
-  // This is not an async function, because the promise of one is settled some microtasks later.
-  #queue(permits: number | WaitOptions, options: WaitOptions | undefined): Promise<void> {
+  /**
+   * This is not an async function, because the promise of one is settled some microtasks later.
+   * @param isRefused whether the core has just refused the permits.
+   */
+  #queue(
+    method: string,
+    permits: number | WaitOptions,
+    options: WaitOptions | undefined,
+    isRefused = false,
+  ): Promise<void> {
     try {
-      if (isOptions(permits, options)) return this.#queue(1, permits);
-      if (permits !== 1) this.#checkRequest('acquireAsync', permits);
+      if (isOptions(permits, options)) return this.#queue(method, 1, permits);
+      if (permits !== 1) this.#checkRequest(method, permits);
       checkWaitAsync();
-      return this.#arrive(permits, options);
+      return this.#arrive(method, permits, options, isRefused);
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
-  #arrive(permits: number, options?: WaitOptions): Promise<void> {
-    const timeout = options === undefined ? Infinity : checkWaitOptions('Semaphore.acquireAsync', options);
+  #arrive(method: string, permits: number, options: WaitOptions | undefined, isRefused: boolean): Promise<void> {
+    const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.${method}`, options);
     const promises = this.#promises;
     let cancellable: Cancellable | undefined;
-    // If promises of this thread wait, the request waits too.
-    let answer: number = timeout === 0 || promises.first === 0 ? this.#try(permits) : REFUSED;
+    // If promises of this thread wait, the request waits too. When it queues up, the core tries once more.
+    const isLate = isRefused || (timeout !== 0 && promises.first !== 0);
+    let answer: number = isLate ? REFUSED : this.#try(permits);
     if (answer !== ADMITTED && timeout !== 0) {
       const promise = newPromise<void>();
       const settle = this.#robust ? granting(this.#shared, permits, resolveOfNew()) : resolveOfNew();
@@ -515,24 +510,17 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
   hold(options: WaitOptions): HeldPermits;
   hold(permits: number | WaitOptions = 1, options?: WaitOptions): HeldPermits {
     const guard = new PermitsGuard(this, permitsOf(permits), false);
-    this.#acquireSo(permits, options);
-    return told(guard, this.#ownerDied);
+    this.#acquireSo('hold', permits, options);
+    return noted(guard, this.#ownerDied);
   }
 
-  /**
-   * As `acquireAsync`, but its promise is fulfilled with a guard: `await using held = await pool.holdAsync()`.
-   * Never blocks the thread, and rejects as `acquireAsync` does.
-   */
-  holdAsync(permits?: number, options?: WaitOptions): Promise<HeldPermits>;
-  holdAsync(options: WaitOptions): Promise<HeldPermits>;
-  holdAsync(permits: number | WaitOptions = 1, options?: WaitOptions): Promise<HeldPermits> {
-    return this.#holdAsync(permits, options);
+  holdAsync(...request: PermitsRequest): Promise<HeldPermits> {
+    return this.#holdAsync('holdAsync', ...requestOf(request));
   }
 
-  async #holdAsync(permits: number | WaitOptions, options: WaitOptions | undefined): Promise<HeldPermits> {
-    await this.#queue(permits, options);
-    const held = permitsOf(permits);
-    return new PermitsGuard(this, held, this.#robust && this.#takeOwnerDeaths(held));
+  async #holdAsync(method: string, permits: number, options: WaitOptions | undefined): Promise<HeldPermits> {
+    await this.#queue(method, permits, options);
+    return new PermitsGuard(this, permits, this.#robust && this.#takeOwnerDeaths(permits));
   }
 
   runExclusive<T>(run: () => T | PromiseLike<T>, ...request: PermitsRequest): Promise<T> {
@@ -540,7 +528,7 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
   }
 
   #run<T>(run: () => T | PromiseLike<T>, permits: number, options: WaitOptions | undefined): Promise<T> {
-    return runHolding(KIND, this.#shared, () => this.#holdAsync(permits, options), run);
+    return runHolding(KIND, this.#shared, () => this.#holdAsync('runExclusive', permits, options), run);
   }
 
   limit<This, Arguments extends unknown[], T>(
@@ -570,7 +558,7 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
    * racy, so it is meant for diagnostics. Never blocks, throws nothing.
    */
   override toString(): string {
-    return `Semaphore(${this[named](', ')}${this[isOver] ? 'disposed' : `${this[available]} available, ${waitingAt(this.#memory, this.#at)} waiting`})`;
+    return `Semaphore(${this[named](', ')}${this[isOver] ? 'disposed' : `${this[available]} available, ${this.#core.waiting(this.#at)} waiting`})`;
   }
 
   /** @internal */

@@ -158,7 +158,7 @@ export class Barrier extends PhaseObject<typeof KIND> {
    * @example const barrier = Barrier.from(workerData.barrier); // its `handle`, sent by the other thread
    */
   static from(handle: BarrierHandle, options: Pick<BarrierOptions, 'action'> = {}): Barrier {
-    checkAction(options, ['action']);
+    checkAction(`${KIND}.from`, options, ['action']);
     return Barrier.#of(find(DEFINITION, handle), options);
   }
 
@@ -370,15 +370,15 @@ function broken(): BrokenBarrierError {
   return new BrokenBarrierError('the barrier is broken: a party has given up or died, or its action has thrown');
 }
 
-function checkAction(options: Pick<BarrierOptions, 'action'>, names = ['action', 'arena']): void {
-  checkOptions(KIND, options, names);
+function checkAction(what: string, options: Pick<BarrierOptions, 'action'>, names = ['action', 'arena']): void {
+  checkOptions(what, options, names);
   const { action } = options;
-  if (action !== undefined) checkType(`${KIND}: action`, action, 'function', 'a function');
+  if (action !== undefined) checkType(`${what}: action`, action, 'function', 'a function');
 }
 
-function properties(parties: number, options: BarrierOptions): Properties {
-  refuseName(KIND, 'parties', parties, 'an integer', ', parties');
-  checkAction(options);
-  checkInteger(`${KIND}: parties`, parties, 1, MOST_PARTIES);
-  return { permits: parties, max: parties, robust: true };
+function properties(what: string, parties: number, options: BarrierOptions): Properties {
+  refuseName(what, KIND, 'parties', parties, 'an integer', ', parties');
+  checkAction(what, options);
+  checkInteger(`${what}: parties`, parties, 1, MOST_PARTIES);
+  return { permits: parties, max: parties };
 }

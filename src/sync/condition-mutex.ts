@@ -23,12 +23,12 @@ export function ownMutex(what: string, mutex: Mutex): Mutex {
  * The properties of a condition are the address and the generation of its mutex. So a thread that opens the condition
  * by its name must give the same mutex.
  */
-export function properties(mutex: Mutex): Properties {
+export function properties(_what: string, mutex: Mutex): Properties {
   const { membership, address, shared } = referenceOf(mutex);
   // The condition knows the mutex by its place, so the mutex must not be evicted.
   shared.isPrivate = false;
   const threshold = membership.core.generation(address);
-  return { permits: 0, max: address, robust: true, threshold };
+  return { permits: 0, max: address, threshold };
 }
 
 /** Names the arena of a mutex. */

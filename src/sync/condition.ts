@@ -22,7 +22,6 @@ import {
   TIMED_OUT,
 } from '../border/numbers.js';
 import { refusePromise } from '../common/refuse-promise.js';
-import { waitingAt } from '../look/elements.js';
 import { isHeld, Mutex, type MutexHandle } from '../mutex/mutex.js';
 import { giveBack } from '../objects/held-permits.js';
 import { checkWaitOptions, type Signal, type WaitOptions } from '../objects/options.js';
@@ -30,6 +29,7 @@ import { checkKind, type Definition, find, type Handle, make, open, type Referen
 import { close, disposedError, forget, isOver, named, reference, SharedObject } from '../objects/shared-object.js';
 import { type ConditionStats, conditionStats } from '../objects/stats.js';
 import { cancelOn, isTimeout, timedOut } from '../runtime/cancellation.js';
+import { common } from '../runtime/common.js';
 import { checkInteger, checkType, described, mayNotBlock, noRoom, SelfDeadlockError } from '../runtime/errors.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
 import type { Shared } from '../runtime/membership.js';
@@ -48,6 +48,25 @@ export type ConditionHandle = Handle<'Condition'> & {
 };
 
 const KIND = 'Condition';
+
+/** What this thread knows of its promises that wait on conditions. */
+interface Promised {
+  /** Of a condition: how many notifications they carry. */
+  carried: number;
+  /** Of a mutex: how many have ended their wait on a condition of the mutex, and lock it again. */
+  returning: number;
+}
+
+const known = common('promised', () => new WeakMap<Shared, Promised>());
+
+function promisedOf(shared: Shared): Promised {
+  let promised = known.get(shared);
+  if (promised === undefined) {
+    promised = { carried: 0, returning: 0 };
+    known.set(shared, promised);
+  }
+  return promised;
+}
 
 const DEFINITION: Definition<typeof KIND, [Mutex, ReturnType<typeof arenaOf>]> = {
   kind: KIND,
@@ -99,6 +118,7 @@ export class Condition extends SharedObject<typeof KIND> {
   readonly #notifyOne = this.#sync.notifyOne;
   readonly #shared = this[reference].shared;
   readonly #promises = this.#shared.promises;
+  readonly #promised = promisedOf(this.#shared);
   /** Prepares for an exception of the runtime that ends the wait of this thread (runtime/interrupts.ts). */
   readonly #expectInterrupt = afterInterrupt(() => this.#giveUp());
   /** The address of the shared object, or of the closed one after this object has released its reference. */
@@ -170,7 +190,7 @@ export class Condition extends SharedObject<typeof KIND> {
    * is meant for diagnostics.
    */
   get waiting(): number {
-    return waitingAt(this[reference].membership.memory, this.#at);
+    return this.#core.waiting(this.#at);
   }
 
   /**
@@ -208,7 +228,7 @@ export class Condition extends SharedObject<typeof KIND> {
     const { mayBlock, pollTime, thread } = membership;
     if (!mayBlock) throw mayNotBlock('waitAsync');
     const { promises, head } = shared;
-    if (promises.waits || head?.waits || this.#promises.waits || shared.returning)
+    if (promises.waits || head?.waits || this.#promises.waits || promisedOf(shared).returning > 0)
       throw new SelfDeadlockError(PROMISED);
     const core = this.#core;
     const at = this.#at;
@@ -279,8 +299,8 @@ export class Condition extends SharedObject<typeof KIND> {
     checkWaitAsync();
     hasStack(TO_BEGIN_ASYNC);
     const mutex = this.#mutex;
-    const { shared } = referenceOf(mutex);
-    const isNotified = this.#notification(timeout, options.signal, shared);
+    const relocking = promisedOf(referenceOf(mutex).shared);
+    const isNotified = this.#notification(timeout, options.signal, relocking);
     mutex[giveBack]();
     let carried = 0;
     let isOwner = false;
@@ -292,15 +312,15 @@ export class Condition extends SharedObject<typeof KIND> {
         isOwner = true;
       }
     } finally {
-      shared.returning = (shared.returning as number) - 1;
-      this.#shared.carried = this.#carried - carried;
+      relocking.returning--;
+      this.#promised.carried -= carried;
       this.#putDown(carried, !isOwner);
     }
     return carried > 0;
   }
 
   /** Takes a ticket. The promise tells whether the request was notified in time. If so, it carries the notification. */
-  #notification(timeout: number, signal: Signal | undefined, mutex: Shared): Promise<boolean> {
+  #notification(timeout: number, signal: Signal | undefined, relocking: Promised): Promise<boolean> {
     const core = this.#core;
     const promises = this.#promises;
     const waited = newPromise<void>();
@@ -312,14 +332,14 @@ export class Condition extends SharedObject<typeof KIND> {
       // A second call has no effect (settlement.ts).
       if (isOver) return;
       isOver = true;
-      mutex.returning = (mutex.returning ?? 0) + 1;
-      if (value === undefined) this.#shared.carried = (this.#shared.carried ?? 0) + 1;
+      relocking.returning++;
+      if (value === undefined) this.#promised.carried++;
     };
     const alone = timeout !== Infinity || signal !== undefined ? promises.alone(settle) : undefined;
-    let given: { readonly reason: unknown } | undefined;
+    let cancelled: { readonly reason: unknown } | undefined;
     const give = (late: () => unknown): void => {
       const reason = late();
-      given = { reason };
+      cancelled = { reason };
       if (alone) promises.cancel(alone, () => reason);
     };
     const wanted = (): string => 'a notification';
@@ -339,19 +359,15 @@ export class Condition extends SharedObject<typeof KIND> {
     return waited.then(
       () => true,
       (error) => {
-        if (given === undefined || !Object.is(error, given.reason)) return this.#refused();
+        if (cancelled === undefined || !Object.is(error, cancelled.reason)) return this.#refused();
         if (this.#leftOver() === ADMITTED) {
-          this.#shared.carried = this.#carried + 1;
+          this.#promised.carried++;
           return true;
         }
         if (isTimeout(error, signal)) return false;
         throw error;
       },
     );
-  }
-
-  get #carried(): number {
-    return this.#shared.carried ?? 0;
   }
 
   /** Takes a notification that came while this thread gave up, if no other waiter could take it. */
@@ -376,7 +392,8 @@ export class Condition extends SharedObject<typeof KIND> {
 
   /** Is called when an exception has ended a blocking wait of this thread. Passes on what the wait carried. */
   #giveUp(): void {
-    if (this.#at !== CLOSED_OBJECT) this.#putDown(this.#core.held(this.#shared.attachment) - this.#carried, true);
+    if (this.#at !== CLOSED_OBJECT)
+      this.#putDown(this.#core.held(this.#shared.attachment) - this.#promised.carried, true);
   }
 
   readonly #refused = (): never => {
@@ -484,7 +501,7 @@ export class Condition extends SharedObject<typeof KIND> {
 
   /** Returns, for example, `Condition(2 waiting)`, for diagnostics. Never blocks, throws nothing. */
   override toString(): string {
-    return `${KIND}(${this[named](', ')}${this[isOver] ? 'disposed' : `${waitingAt(this[reference].membership.memory, this.#at)} waiting`})`;
+    return `${KIND}(${this[named](', ')}${this[isOver] ? 'disposed' : `${this.#core.waiting(this.#at)} waiting`})`;
   }
 
   /** @internal */

@@ -6,6 +6,7 @@
  */
 
 import { ADMITTED, ANSWER_CLOSED, KIND_EVENT, O_INITIAL } from '../border/numbers.js';
+import type { EventSwitch } from '../common/counting.js';
 import type { Properties, WaitOptions } from '../objects/options.js';
 import { type Definition, differing, find, type Handle, make, open } from '../objects/reference.js';
 import { disposedError } from '../objects/shared-object.js';
@@ -38,6 +39,8 @@ const DEFINITION: Definition<typeof KIND, [EventOptions]> = {
   properties,
 };
 
+export interface Event extends EventSwitch {}
+
 /**
  * An event is set or not set. Threads and promises wait together until the event is set. The event stays set until
  * `reset`. All threads and promises that wait when the event is set go on, even if the event is reset at once.
@@ -58,7 +61,7 @@ const DEFINITION: Definition<typeof KIND, [EventOptions]> = {
  * console.log(await all);
  * ```
  */
-export class Event extends ZeroObject<typeof KIND> {
+export class Event extends ZeroObject<typeof KIND> implements EventSwitch {
   /**
    * @throws {RangeError | TypeError} for a bad option.
    * @throws {ArenaFullError} if the arena has no room for another object.
@@ -87,22 +90,11 @@ export class Event extends ZeroObject<typeof KIND> {
     return new Event(open(DEFINITION, name, options));
   }
 
-  /**
-   * Sets the event: all threads and promises that wait go on. Has no effect if the event is set already. Never blocks.
-   * @throws {DisposedError} if the event has been disposed of.
-   * @example event.set();
-   */
   set(): void {
     // If the event is set, the count is 0, and the call changes nothing.
     if (this[functions].takeOff(this[address], 1, 0) === ANSWER_CLOSED) throw this[disposedError]();
   }
 
-  /**
-   * Resets the event: a thread that begins to wait from now on waits for the next `set`. Has no effect if the event is
-   * not set. Never blocks.
-   * @throws {DisposedError} if the event has been disposed of.
-   * @example event.reset();
-   */
   reset(): void {
     if (this[functions].arm(this[address]) === ANSWER_CLOSED) throw this[disposedError]();
   }
@@ -145,15 +137,14 @@ export class Event extends ZeroObject<typeof KIND> {
   }
 }
 
-function properties(options: EventOptions): Properties {
-  refuseName(KIND, 'options', options, 'an object');
-  checkOptions(KIND, options, ['set', 'arena']);
+function properties(what: string, options: EventOptions): Properties {
+  refuseName(what, KIND, 'options', options, 'an object');
+  checkOptions(what, options, ['set', 'arena']);
   const { set = false } = options;
-  checkType(`${KIND}: set`, set, 'boolean', 'true or false');
+  checkType(`${what}: set`, set, 'boolean', 'true or false');
   return {
     permits: Number(!set),
     max: 1,
-    robust: false,
     differences: (has) => differing(['set', has[O_INITIAL / 4] === 0, set]),
   };
 }

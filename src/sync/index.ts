@@ -5,6 +5,8 @@
  * @module
  */
 
+export type { EventSwitch, LatchCount, TaskEnd, WaitGroupCount } from '../common/counting.js';
+export type { RwLockGuards } from '../common/guarding.js';
 export type { ConditionStats } from '../objects/stats.js';
 export { BrokenBarrierError, SelfDeadlockError } from '../runtime/errors.js';
 export {

@@ -1,6 +1,7 @@
 /** Latch is a count that only falls. Threads wait until the count is 0. The phase word of phase.ts has the count. */
 
 import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX, KIND_LATCH, PHASE_COUNT } from '../border/numbers.js';
+import type { LatchCount } from '../common/counting.js';
 import type { Properties, WaitOptions } from '../objects/options.js';
 import { type Definition, find, type Handle, make, open } from '../objects/reference.js';
 import { disposedError } from '../objects/shared-object.js';
@@ -30,6 +31,8 @@ const DEFINITION: Definition<typeof KIND, [number, SyncOptions]> = {
 /** The most that a count can be. */
 export const MOST = PHASE_COUNT;
 
+export interface Latch extends LatchCount {}
+
 /**
  * A latch opens once, for good, when its count has fallen to 0. Threads and promises wait together until the latch
  * opens.
@@ -49,7 +52,7 @@ export const MOST = PHASE_COUNT;
  * console.log(ready.wait({ timeout: 1000 }));
  * ```
  */
-export class Latch extends ZeroObject<typeof KIND> {
+export class Latch extends ZeroObject<typeof KIND> implements LatchCount {
   /**
    * @param count 0 to 1,073,741,823. A latch of 0 is open.
    * @throws {RangeError | TypeError} for a bad count or option.
@@ -79,13 +82,6 @@ export class Latch extends ZeroObject<typeof KIND> {
     return new Latch(0, open(DEFINITION, name, count, options));
   }
 
-  /**
-   * Takes `n` from the count, and opens the latch if the count is then 0. Never blocks.
-   * @param n 1 (the default) to the count.
-   * @throws {RangeError} if the count is less than `n`; then nothing has changed.
-   * @throws {DisposedError} if the latch has been disposed of.
-   * @example latch.countDown();
-   */
   countDown(n = 1): void {
     if (n !== 1) checkInteger(`${KIND}.countDown: n`, n, 1, MOST);
     const answer = this[functions].takeOff(this[address], n, 0);
@@ -137,8 +133,8 @@ export class Latch extends ZeroObject<typeof KIND> {
   }
 }
 
-function properties(count: number, options: SyncOptions): Properties {
-  refuseName(KIND, 'count', count, 'an integer', ', count');
-  checkOptions(KIND, options, ['arena']);
-  return { permits: checkInteger(`${KIND}: count`, count, 0, MOST), max: MOST, robust: false };
+function properties(what: string, count: number, options: SyncOptions): Properties {
+  refuseName(what, KIND, 'count', count, 'an integer', ', count');
+  checkOptions(what, options, ['arena']);
+  return { permits: checkInteger(`${what}: count`, count, 0, MOST), max: MOST };
 }

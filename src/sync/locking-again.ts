@@ -11,6 +11,7 @@ import type { Reference } from '../objects/reference.js';
 import { disposedError, isOver, reference } from '../objects/shared-object.js';
 import { setTimeout } from '../runtime/clock.js';
 import { ArenaFullError, CancelledError } from '../runtime/errors.js';
+import { ownWaitsIn } from '../runtime/own-waits.js';
 import { forEver } from '../runtime/parking.js';
 
 /** If there is no room for a request of the thread, the thread tries again after so many milliseconds. */
@@ -37,8 +38,8 @@ export type Locked = ReturnType<Core['lock']> | Entered;
 export function lockAgain(core: Core, mutex: Mutex, address: number): Locked {
   let answer: Locked = core.lock(address);
   if (answer === ADMITTED) return answer;
-  const { membership } = mutex[reference];
-  membership.locksAgain = true;
+  const own = ownWaitsIn(mutex[reference].membership);
+  own.locksAgain = true;
   try {
     while (answer === CONTENDED || answer === LEAVE || answer === ANSWER_FULL) {
       if (answer === ANSWER_FULL) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE);
@@ -46,7 +47,7 @@ export function lockAgain(core: Core, mutex: Mutex, address: number): Locked {
     }
     return answer;
   } finally {
-    membership.locksAgain = false;
+    own.locksAgain = false;
   }
 }
 

@@ -286,8 +286,8 @@ export class Once extends PhaseObject<typeof KIND> {
   }
 }
 
-function properties(options: SyncOptions): Properties {
-  refuseName(KIND, 'options', options, 'an object');
-  checkOptions(KIND, options, ['arena']);
-  return { permits: 1, max: 2, robust: true };
+function properties(what: string, options: SyncOptions): Properties {
+  refuseName(what, KIND, 'options', options, 'an object');
+  checkOptions(what, options, ['arena']);
+  return { permits: 1, max: 2 };
 }

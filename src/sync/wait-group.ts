@@ -6,6 +6,7 @@
  */
 
 import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX, KIND_WAIT_GROUP } from '../border/numbers.js';
+import type { TaskEnd, WaitGroupCount } from '../common/counting.js';
 import { end, Guard, isHeld } from '../common/guard.js';
 import type { Properties, WaitOptions } from '../objects/options.js';
 import { type Definition, find, type Handle, make, open } from '../objects/reference.js';
@@ -55,6 +56,8 @@ const DEFINITION: Definition<typeof KIND, [SyncOptions]> = {
   properties,
 };
 
+export interface WaitGroup extends WaitGroupCount {}
+
 /**
  * A wait group counts tasks that are not done. Threads and promises wait together until no task is left. The group may
  * be used again. A waiter goes on once the count has been 0, even if other calls add tasks after that.
@@ -71,7 +74,7 @@ const DEFINITION: Definition<typeof KIND, [SyncOptions]> = {
  * console.log(await tasks.waitAsync({ timeout: 1000 }));
  * ```
  */
-export class WaitGroup extends ZeroObject<typeof KIND> {
+export class WaitGroup extends ZeroObject<typeof KIND> implements WaitGroupCount {
   /**
    * @throws {RangeError | TypeError} for a bad option.
    * @throws {ArenaFullError} if the arena has no room for another object.
@@ -121,13 +124,6 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
     }
   }
 
-  /**
-   * Takes off tasks that `add` has added. Never blocks.
-   * @param n 1 (the default) to the number of pending tasks.
-   * @throws {RangeError} if fewer tasks are pending; then nothing has changed.
-   * @throws {DisposedError} if the wait group has been disposed of.
-   * @example group.done();
-   */
   done(n = 1): void {
     if (n !== 1) checkInteger(`${KIND}.done: n`, n, 1, MOST);
     const answer = this[functions].takeOff(this[address], n, 0);
@@ -233,6 +229,8 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
   }
 }
 
+export interface HeldTask extends TaskEnd {}
+
 /**
  * One task of a wait group, until it is done.
  *
@@ -247,7 +245,7 @@ export class WaitGroup extends ZeroObject<typeof KIND> {
  * console.log(tasks.pending);
  * ```
  */
-export class HeldTask extends Guard {
+export class HeldTask extends Guard implements TaskEnd {
   #end: (() => void) | undefined;
 
   /** @internal */
@@ -261,10 +259,6 @@ export class HeldTask extends Guard {
     return this.#end !== undefined;
   }
 
-  /**
-   * Says that the task is done. Has no effect the second time. Never blocks, throws nothing.
-   * @example task.done();
-   */
   done(): void {
     this[end]();
   }
@@ -287,8 +281,8 @@ export class HeldTask extends Guard {
   }
 }
 
-function properties(options: SyncOptions): Properties {
-  refuseName(KIND, 'options', options, 'an object');
-  checkOptions(KIND, options, ['arena']);
-  return { permits: 0, max: MOST, robust: true };
+function properties(what: string, options: SyncOptions): Properties {
+  refuseName(what, KIND, 'options', options, 'an object');
+  checkOptions(what, options, ['arena']);
+  return { permits: 0, max: MOST };
 }

@@ -1,4 +1,5 @@
 /** Event is a flag, for the tasks of one thread: a count that is 0 if the event is set, and 1 if it is not set. */
+import type { EventSwitch } from '../common/counting.js';
 import { badType, checkOptions } from '../common/errors.js';
 import { left, Opening, setCount, together } from './opening.js';
 import type { Waiting } from './stats.js';
@@ -20,6 +21,8 @@ export interface EventState {
 
 const KIND = 'Event';
 
+export interface Event extends EventSwitch {}
+
 /**
  * An event is set or not set. Promises wait together until the event is set. The event stays set until `reset`. All who
  * wait when the event is set go on, even if the event is reset at once.
@@ -39,7 +42,7 @@ const KIND = 'Event';
  * console.log(await all);
  * ```
  */
-export class Event extends Opening {
+export class Event extends Opening implements EventSwitch {
   /** @throws {RangeError | TypeError} for a bad option. */
   constructor(options: EventOptions = {}) {
     checkOptions(KIND, options, ['set']);
@@ -48,20 +51,10 @@ export class Event extends Opening {
     super(KIND, Number(!set));
   }
 
-  /**
-   * Sets the event: all who wait go on. Has no effect if the event is set already. Never blocks.
-   * @throws {DisposedError} if the event has been disposed of.
-   * @example event.set();
-   */
   set(): void {
     this[setCount](0);
   }
 
-  /**
-   * Resets the event: who begins to wait from now on waits for the next `set`. Never blocks.
-   * @throws {DisposedError} if the event has been disposed of.
-   * @example event.reset();
-   */
   reset(): void {
     this[setCount](1);
   }

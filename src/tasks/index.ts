@@ -5,7 +5,9 @@
  * @module
  */
 
+export type { EventSwitch, LatchCount, TaskEnd, WaitGroupCount } from '../common/counting.js';
 export { BrokenBarrierError, CancelledError, ClosedError, DisposedError, TimeoutError } from '../common/errors.js';
+export type { MutexGuards, RwLockGuards, SemaphoreGuards } from '../common/guarding.js';
 export type { Key, KeyedStats, KeyStats } from '../common/keys.js';
 export type {
   KeyedMutexRuns,

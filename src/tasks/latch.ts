@@ -1,4 +1,5 @@
 /** Latch is a count that only falls, for the tasks of one thread. Promises wait until the count is 0. */
+import type { LatchCount } from '../common/counting.js';
 import { checkInteger } from '../common/errors.js';
 import { left, MOST, Opening, setCount, together } from './opening.js';
 import type { Waiting } from './stats.js';
@@ -13,6 +14,8 @@ export interface LatchState {
 }
 
 const KIND = 'Latch';
+
+export interface Latch extends LatchCount {}
 
 /**
  * A latch opens once, for good, when its count has fallen to 0. Promises wait together until the latch opens.
@@ -29,7 +32,7 @@ const KIND = 'Latch';
  * console.log(await ready.waitAsync({ timeout: 1000 }));
  * ```
  */
-export class Latch extends Opening {
+export class Latch extends Opening implements LatchCount {
   /**
    * @param count 0 to 1,073,741,823. A latch of 0 is open.
    * @throws {RangeError | TypeError} for a bad count.
@@ -38,13 +41,6 @@ export class Latch extends Opening {
     super(KIND, checkInteger(`${KIND}: count`, count, 0, MOST));
   }
 
-  /**
-   * Takes `n` from the count, and opens the latch if the count is then 0. Never blocks.
-   * @param n 1 (the default) to the count.
-   * @throws {RangeError} if the count is less than `n`; then nothing has changed.
-   * @throws {DisposedError} if the latch has been disposed of.
-   * @example latch.countDown();
-   */
   countDown(n = 1): void {
     checkInteger(`${KIND}.countDown: n`, n, 1, MOST);
     this[checkOpen]();

@@ -1,5 +1,7 @@
 /** Mutex, for the tasks of one thread: one permit of permits.ts. */
+
 import { checkType } from '../common/errors.js';
+import type { MutexGuards } from '../common/guarding.js';
 import { type Limited, limited, type MutexLimit } from '../common/limiting.js';
 import type { WaitOptions } from '../common/waits.js';
 import { giveBack, type HeldLock, LockGuard } from './guards.js';
@@ -20,7 +22,7 @@ export const isLocked = Symbol();
 
 const KIND = 'Mutex';
 
-export interface Mutex extends MutexLimit {}
+export interface Mutex extends MutexLimit, MutexGuards<HeldLock> {}
 
 /**
  * A lock for the tasks of one thread, first come, first served. One task at a time is the owner.
@@ -43,7 +45,7 @@ export interface Mutex extends MutexLimit {}
  * await mutex.runExclusive(async () => {});
  * ```
  */
-export class Mutex extends QueueObject implements MutexLimit {
+export class Mutex extends QueueObject implements MutexLimit, MutexGuards<HeldLock> {
   /** @internal */
   protected readonly [queue]: Permits = new Permits(1, () => `the Mutex (${this[queue].count} waiting)`);
 
@@ -108,10 +110,6 @@ export class Mutex extends QueueObject implements MutexLimit {
     return this[queue].take(1);
   }
 
-  /**
-   * As `tryLock`, but it returns a guard that unlocks, or undefined: `using held = mutex.tryHold()`. Never blocks, and
-   * throws what `tryLock` throws.
-   */
   tryHold(): HeldLock | undefined {
     return this.#try() ? new LockGuard(this, 0) : undefined;
   }
@@ -133,10 +131,6 @@ export class Mutex extends QueueObject implements MutexLimit {
     this[queue].give(1);
   }
 
-  /**
-   * As `lockAsync`, but its promise is fulfilled with a guard: `using held = await mutex.holdAsync()`. Never blocks,
-   * and rejects as `lockAsync` does.
-   */
   async holdAsync(options?: WaitOptions): Promise<HeldLock> {
     await this[lock]('holdAsync', options);
     return new LockGuard(this, 0);

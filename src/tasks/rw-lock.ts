@@ -13,7 +13,9 @@
  * waits only for those who came before it, and for those who read `within` one of them: no other reader comes in while
  * it drains. To refuse those would be a deadlock, so readings that always overlap by `within` keep a writer out.
  */
+
 import { badType, checkInteger } from '../common/errors.js';
+import type { RwLockGuards } from '../common/guarding.js';
 import type { WaitOptions } from '../common/waits.js';
 import { giveBack, source } from './guards.js';
 import {
@@ -73,6 +75,8 @@ const HAS_TURN = 1;
 const DRAINS = 2;
 const WRITES = 3;
 
+export interface RwLock extends RwLockGuards<HeldRead, HeldWrite, ReadOptions> {}
+
 /**
  * A lock for many readers or one writer. The lock is phase-fair: a reader waits for one writer at most, however many
  * writers queue. Writers are first come, first served. A reader waits for a writer that is in, and for a writer that
@@ -93,7 +97,7 @@ const WRITES = 3;
  * using held = await lock.writeAsync({ timeout: 50 }); // alone
  * ```
  */
-export class RwLock extends QueueObject {
+export class RwLock extends QueueObject implements RwLockGuards<HeldRead, HeldWrite, ReadOptions> {
   #turn: typeof NO_TURN | typeof HAS_TURN | typeof DRAINS | typeof WRITES = NO_TURN;
   #reads = 0;
   /** How often the gate has been shut. */
@@ -179,19 +183,11 @@ export class RwLock extends QueueObject {
     this.#drained();
   }
 
-  /**
-   * As `lockReadAsync`, but its promise is fulfilled with a guard: `using held = await lock.readAsync()`. Never blocks,
-   * and rejects as `lockReadAsync` does.
-   */
   async readAsync(options?: ReadOptions): Promise<HeldRead> {
     await this.#read('readAsync', options);
     return new ReadGuard(this, READ);
   }
 
-  /**
-   * As `tryLockRead`, but it returns a guard that unlocks, or undefined: `using held = lock.tryRead()`. Never blocks,
-   * and throws what `tryLockRead` throws.
-   */
   tryRead(): HeldRead | undefined {
     return this.#tryRead() ? new ReadGuard(this, READ) : undefined;
   }
@@ -293,19 +289,11 @@ export class RwLock extends QueueObject {
     else if (!this[isOver]) throw new Error(`${KIND}.unlockWrite: nobody writes the RwLock`);
   }
 
-  /**
-   * As `lockWriteAsync`, but its promise is fulfilled with a guard: `using held = await lock.writeAsync()`. Never
-   * blocks, and rejects as `lockWriteAsync` does.
-   */
   async writeAsync(options?: WaitOptions): Promise<HeldWrite> {
     await this.#write('writeAsync', options, WRITE);
     return new WriteGuard(this, WRITE);
   }
 
-  /**
-   * As `tryLockWrite`, but it returns a guard that unlocks, or undefined: `using held = lock.tryWrite()`. Never blocks,
-   * and throws what `tryLockWrite` throws.
-   */
   tryWrite(): HeldWrite | undefined {
     return this.#tryWrite() ? new WriteGuard(this, WRITE) : undefined;
   }

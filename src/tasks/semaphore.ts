@@ -1,7 +1,9 @@
 /** Semaphore, for the tasks of one thread: permits.ts with its options, its guards and what it tells. */
+
 import { checkInteger, checkOptions, checkType } from '../common/errors.js';
+import type { SemaphoreGuards } from '../common/guarding.js';
 import { type Limited, limited, type SemaphoreRuns } from '../common/limiting.js';
-import { type PermitsRequest, permitsOf, requestOf, type WaitOptions } from '../common/waits.js';
+import { type PermitsRequest, requestOf, type WaitOptions } from '../common/waits.js';
 import { giveBack, type HeldPermits, PermitsGuard } from './guards.js';
 import { Permits } from './permits.js';
 import { type QueueStats, statsOf } from './stats.js';
@@ -36,7 +38,7 @@ export interface SemaphoreStats extends QueueStats {
 const KIND = 'Semaphore';
 const LIMIT = 2 ** 31 - 1;
 
-export interface Semaphore extends SemaphoreRuns {}
+export interface Semaphore extends SemaphoreRuns, SemaphoreGuards<HeldPermits> {}
 
 /**
  * A counting semaphore for the tasks of one thread, first come, first served.
@@ -60,7 +62,7 @@ export interface Semaphore extends SemaphoreRuns {}
  * await pool.runExclusive(async () => {});
  * ```
  */
-export class Semaphore extends QueueObject implements SemaphoreRuns {
+export class Semaphore extends QueueObject implements SemaphoreRuns, SemaphoreGuards<HeldPermits> {
   readonly #max: number;
   readonly #permits: number;
   #added = 0;
@@ -133,14 +135,6 @@ export class Semaphore extends QueueObject implements SemaphoreRuns {
     checkInteger(`${KIND}.${method}: permits`, permits, 1, this.#max, ' (its max)');
   }
 
-  /**
-   * Takes permits if they are free and no request waits. Never blocks, never overtakes a waiter.
-   * @param permits 1 (the default) to `max`.
-   * @returns whether it has taken them.
-   * @throws {RangeError | TypeError} for a bad number.
-   * @throws {DisposedError} if the semaphore has been disposed of.
-   * @example if (pool.tryAcquire(2)) pool.release(2);
-   */
   tryAcquire(permits = 1): boolean {
     return this.#try('tryAcquire', permits);
   }
@@ -151,20 +145,10 @@ export class Semaphore extends QueueObject implements SemaphoreRuns {
     return this[queue].take(permits);
   }
 
-  /**
-   * As `tryAcquire`, but it returns a guard that gives the permits back, or undefined: `using held = pool.tryHold(2)`.
-   * Never blocks, and throws what `tryAcquire` throws.
-   */
   tryHold(permits = 1): HeldPermits | undefined {
     return this.#try('tryHold', permits) ? new PermitsGuard(this, permits) : undefined;
   }
 
-  /**
-   * Takes all permits that are free, unless a request waits. `release` gives them back. Never blocks.
-   * @returns how many it has taken; 0 if none is free.
-   * @throws {DisposedError} if the semaphore has been disposed of.
-   * @example pool.release(pool.drain());
-   */
   drain(): number {
     this[checkOpen]();
     const taken = this.#available;
@@ -244,15 +228,10 @@ export class Semaphore extends QueueObject implements SemaphoreRuns {
     this[queue].cancelAll(reason);
   }
 
-  /**
-   * As `acquireAsync`, but its promise is fulfilled with a guard: `using held = await pool.holdAsync(2)`. Never blocks,
-   * and rejects as `acquireAsync` does.
-   */
-  holdAsync(permits?: number, options?: WaitOptions): Promise<HeldPermits>;
-  holdAsync(options: WaitOptions): Promise<HeldPermits>;
-  async holdAsync(permits: number | WaitOptions = 1, options?: WaitOptions): Promise<HeldPermits> {
+  async holdAsync(...request: PermitsRequest): Promise<HeldPermits> {
+    const [permits, options] = requestOf(request);
     await this.#acquire('holdAsync', permits, options);
-    return new PermitsGuard(this, permitsOf(permits));
+    return new PermitsGuard(this, permits);
   }
 
   runExclusive<T>(run: () => T | PromiseLike<T>, ...request: PermitsRequest): Promise<T> {

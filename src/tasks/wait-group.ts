@@ -1,5 +1,6 @@
 /** WaitGroup counts tasks that are under way, in one thread. Promises wait until all tasks are done. */
 
+import type { TaskEnd, WaitGroupCount } from '../common/counting.js';
 import { checkInteger, checkType } from '../common/errors.js';
 import { end } from '../common/guard.js';
 import { giveBack, Held, source } from './guards.js';
@@ -17,6 +18,8 @@ export interface WaitGroupState {
 
 const KIND = 'WaitGroup';
 
+export interface WaitGroup extends WaitGroupCount {}
+
 /**
  * A wait group counts tasks that are not done. Promises wait together until no task is left. The group may be used
  * again. A waiter goes on once the count has been 0, even if other calls add tasks after that.
@@ -32,7 +35,7 @@ const KIND = 'WaitGroup';
  * console.log(await tasks.waitAsync({ timeout: 1000 }));
  * ```
  */
-export class WaitGroup extends Opening {
+export class WaitGroup extends Opening implements WaitGroupCount {
   /**
    * Makes a group without tasks.
    * @throws {TypeError} for an argument: tasks need neither a name nor options.
@@ -61,13 +64,6 @@ export class WaitGroup extends Opening {
     this[setCount](this[left] + n);
   }
 
-  /**
-   * Takes off tasks that `add` has added. Never blocks.
-   * @param n 1 (the default) to the number of pending tasks.
-   * @throws {RangeError} if fewer tasks are pending; then nothing has changed.
-   * @throws {DisposedError} if the wait group has been disposed of.
-   * @example group.done();
-   */
   done(n = 1): void {
     checkInteger(`${KIND}.done: n`, n, 1, MOST);
     this[checkOpen]();
@@ -129,6 +125,8 @@ export class WaitGroup extends Opening {
   }
 }
 
+export interface HeldTask extends TaskEnd {}
+
 /**
  * One task of a wait group, until it is done.
  *
@@ -143,11 +141,7 @@ export class WaitGroup extends Opening {
  * console.log(tasks.pending);
  * ```
  */
-export class HeldTask extends Held {
-  /**
-   * Says that the task is done. Has no effect the second time. Never blocks, throws nothing.
-   * @example task.done();
-   */
+export class HeldTask extends Held implements TaskEnd {
   done(): void {
     this[end]();
   }

@@ -1,7 +1,8 @@
 /**
  * Threads that lock several objects in one order, so that they never wait in a circle, but nearly do. Meanwhile each
  * thread that blocks looks for deadlocks after a millisecond, and main looks all the time. Whatever is found is a false
- * alarm. Prints how often main has looked, and what was found. `npm run alarms` runs it for long, on any runtime:
+ * alarm. Prints how often main has looked, and what was found. `npm run alarms -w runtimes` runs it for long, on any
+ * runtime:
  *
  *     node test/programs/busy.mjs [milliseconds [milliseconds between two kills, 0 for none]]
  */

@@ -3,8 +3,8 @@
  *
  *     node test/programs/channel-chaos.mjs [seconds [seed [messages]]]
  *
- * The program runs for so many seconds, and goes on until so many sends have returned. `npm run chaos:channel` runs it in
- * other runtimes.
+ * The program runs for so many seconds, and goes on until so many sends have returned.
+ * `npm run chaos -w runtimes -- --channel` runs it in other runtimes.
  *
  * Each life of a sender has a number and counts its messages from 0 on. It says in shared memory how many of its sends
  * have returned. Each receiver marks the messages that it has received. In the end the channel is closed and drained.

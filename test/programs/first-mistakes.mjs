@@ -47,7 +47,7 @@ const MISTAKES = [
   [() => new tasks.Semaphore(2, { robust: true }), 'TypeError: Semaphore: options must be of { max }, got "robust"'],
   [
     () => Semaphore.open(4, 'pool'),
-    'TypeError: Semaphore: permits must be an integer, got "pool": a name comes first in Semaphore.open("pool", permits)',
+    'TypeError: Semaphore.open: permits must be an integer, got "pool": a name comes first in Semaphore.open("pool", permits)',
   ],
   [
     () => Semaphore.open('nothing there'),
@@ -373,7 +373,7 @@ const MISTAKES = [
   [() => new sync.Once().run(async () => {}), 'TypeError: Once.run: fn must not return a promise: use runAsync'],
   [
     () => Mutex.open('x', { arena: new Arena().handle }),
-    'TypeError: arena must be an Arena, got an object (Object): write Arena.from(handle)',
+    'TypeError: Mutex.open: arena must be an Arena, got an object (Object): write Arena.from(handle)',
   ],
   [() => new Arena({ threads: 0 }), 'RangeError: Arena: threads must be an integer from 1 to 4095, got 0'],
   [

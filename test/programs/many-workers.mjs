@@ -2,7 +2,7 @@
 // memory of the process stays flat. Of each four workers, one ends by itself, one exits, one is terminated while it
 // holds a lock and a permit, and one is terminated while it waits.
 //
-//     node test/programs/many-workers.mjs [workers] [at once]      npm run soak:workers: 10,000, 500 at once
+//     node test/programs/many-workers.mjs [workers] [at once]      10,000 workers, 500 at once, by default
 import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { Arena, Mutex, Semaphore } from 'taketurns';

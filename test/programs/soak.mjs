@@ -13,8 +13,8 @@ const KINDS = Object.keys(all);
 
 const USAGE = `Runs random programs over all classes, and checks what must always hold.
 
-  npm run soak -- --minutes 60 --parallel 2 --kinds mutex,condition
-  npm run soak -- --seed 123 --times 50
+  node test/programs/soak.mjs --minutes 60 --parallel 2 --kinds mutex,condition
+  node test/programs/soak.mjs --seed 123 --times 50
 
   --minutes <n>       how long (1 without --seed and --most)
   --seed <n>          one program, by its number; --times <n>: again and again
@@ -76,7 +76,7 @@ function tell(seed, what, state = '') {
   console.log(`\nFOUND, by program ${seed}: ${what}`);
   console.log(describe(planOf(seed, kinds, given)));
   if (state) console.log(`state at the end:\n${state}`);
-  console.log(`again: npm run soak -- --seed ${seed} --times 100${only}${changed}\n`);
+  console.log(`again: node test/programs/soak.mjs --seed ${seed} --times 100${only}${changed}\n`);
 }
 
 /** Runs programs in a process. Returns whether more programs may run. */

@@ -5,8 +5,8 @@
  *
  * At the end every permit must be free again, every task done and no lock held. No record of a thread may be in use
  * except that of the main thread. No two threads may ever have been in one section. The program prints a report as
- * JSON, and exits with 1 if anything is wrong. test/stress/unwatched.test.ts runs it for a while. `npm run chaos` runs
- * it on any runtime:
+ * JSON, and exits with 1 if anything is wrong. test/stress/unwatched.test.ts runs it for a while.
+ * `npm run chaos -w runtimes` runs it on any runtime:
  *
  *     node test/programs/unwatched.mjs [seconds [milliseconds between two kills [seed]]]
  */

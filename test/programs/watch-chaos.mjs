@@ -3,8 +3,8 @@
  *
  *     node test/programs/watch-chaos.mjs [seconds [seed [sets]]]
  *
- * The program runs for so many seconds, and goes on until so many calls of `set` have returned. `npm run chaos:watch` runs
- * it in other runtimes.
+ * The program runs for so many seconds, and goes on until so many calls of `set` have returned.
+ * `npm run chaos -w runtimes -- --watch` runs it in other runtimes.
  *
  * Each life of a thread that sets counts its values from 0 on. A value has several numbers, which are all the same. The
  * thread says in shared memory how many of its calls have returned. A thread that reads looks at each value, and notes

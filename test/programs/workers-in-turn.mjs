@@ -1,8 +1,8 @@
 /**
  * Workers come and go, four at a time, in an arena with room for 16 threads. Nobody watches them. Each worker takes a
  * permit and ends in one of four ways. If the library did not notice the deaths, the permits would soon be gone, and
- * the arena would be full after 15 workers. The program runs on Node, Deno and Bun. `npm run recycle` runs it with
- * 5,000 workers:
+ * the arena would be full after 15 workers. The program runs on Node, Deno and Bun.
+ * `node test/programs/workers-in-turn.mjs 5000` runs it with 5,000 workers:
  *
  *     node test/programs/workers-in-turn.mjs [workers]
  */

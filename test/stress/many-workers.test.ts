@@ -1,4 +1,7 @@
-/** Workers that come and go; `npm run soak:workers` runs the same program with 10,000 of them, 500 at once. */
+/**
+ * Workers that come and go; `node test/programs/many-workers.mjs` runs the same program with 10,000 of them, 500 at
+ * once.
+ */
 import { expect, it } from 'vitest';
 import { runProgram } from '../support/program.js';
 import { roundsOf } from '../support/rounds.js';

@@ -1,6 +1,6 @@
 /**
- * A few programs of `npm run soak`, of fixed seeds: threads that use all classes, are killed and interrupted, and
- * dispose. test/programs/soak.mjs runs more of them for longer.
+ * A few programs of `node test/programs/soak.mjs`, of fixed seeds: threads that use all classes, are killed and
+ * interrupted, and dispose. test/programs/soak.mjs runs more of them for longer.
  */
 import { expect, it } from 'vitest';
 import { runProgram } from '../support/program.js';

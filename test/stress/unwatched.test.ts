@@ -1,6 +1,6 @@
 /**
  * Workers and their own workers are killed, one every 50 ms, and nobody calls `watch`. test/programs/unwatched.mjs is
- * the program; `npm run chaos` runs it for longer, and in every runtime. CHAOS_SECONDS sets the length.
+ * the program; `npm run chaos -w runtimes` runs it for longer, and in every runtime. CHAOS_SECONDS sets the length.
  */
 import { expect, it } from 'vitest';
 import { runProgram } from '../support/program.js';

@@ -1,4 +1,7 @@
-/** Random takes of rate limiters, and a check of their history. `npm run rates` takes ten million permits. */
+/**
+ * Random takes of rate limiters, and a check of their history. `node test/programs/rate-history.mjs 10000000` takes ten
+ * million permits.
+ */
 import { expect, it } from 'vitest';
 import { runProgram } from '../support/program.js';
 import { roundsOf } from '../support/rounds.js';

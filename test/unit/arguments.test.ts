@@ -40,8 +40,6 @@ const bad: [unknown, string, typeof RangeError | typeof TypeError][] = [
 ];
 
 describe.each(['acquire', 'acquireAsync', 'tryAcquire', 'release', 'hold', 'holdAsync'] as const)('%s', (method) => {
-  const named = method === 'hold' ? 'acquire' : method === 'holdAsync' ? 'acquireAsync' : method;
-
   const takesOptions = method !== 'tryAcquire' && method !== 'release';
 
   it.each(bad)('refuses %s', async (value, shown, Kind) => {
@@ -56,7 +54,7 @@ describe.each(['acquire', 'acquireAsync', 'tryAcquire', 'release', 'hold', 'hold
       const error = await failure(() => semaphore[method](value as never));
       expect(error).toBeInstanceOf(Kind);
       expect(error.constructor).toBe(Kind);
-      expect(error.message).toBe(`Semaphore.${named}: ${allowed(max)}, got ${shown}`);
+      expect(error.message).toBe(`Semaphore.${method}: ${allowed(max)}, got ${shown}`);
       expect(semaphore.available).toBe(2);
       expect(semaphore.waiting).toBe(0);
     }
@@ -240,7 +238,7 @@ describe('making a semaphore', () => {
   });
 
   it.each([null, 5, {}, 'arena'])('refuses %s for an arena', (arena) => {
-    expect(() => new Semaphore(1, { arena: arena as never })).toThrow(/^arena must be an Arena, got /);
+    expect(() => new Semaphore(1, { arena: arena as never })).toThrow(/^Semaphore: arena must be an Arena, got /);
   });
 });
 
@@ -334,18 +332,18 @@ describe.each(calls)('the options of %s', (name, call) => {
   ])('must not be %s', async (options, shown) => {
     const error = await failure(() => call(options as never));
     expect(error.constructor).toBe(TypeError);
-    const kind = name.replace('.open', '');
     // A string may be meant for a name, which `open` takes.
     const asName = 'an object, got "x": a name comes first in \\w+\\.open\\("x"\\)';
     const allowed = `(${asName}|of {.+}, got ${shown})`;
-    expect(error.message).toMatch(new RegExp(`^${kind}(\\.open)?: options must be ${allowed}$`));
+    expect(error.message).toMatch(new RegExp(`^${name}: options must be ${allowed}$`));
   });
 
   it.each(foreign)('must not be %s', async (_, options, shown) => {
     const objects = Arena.default.stats().objects.used;
     const error = await failure(() => call(options as never));
     expect(error.constructor).toBe(TypeError);
-    expect(error.message).toMatch(/^\w+(\.open)?: options must be of \{( \w+,?)+ \}( \(perhaps \w+\))?, got /);
+    expect(error.message.startsWith(`${name}: `)).toBe(true);
+    expect(error.message).toMatch(/^[\w.]+: options must be of \{( \w+,?)+ \}( \(perhaps \w+\))?, got /);
     expect(error.message).toContain(shown);
     expect(Arena.default.stats().objects.used).toBe(objects);
   });
@@ -353,7 +351,8 @@ describe.each(calls)('the options of %s', (name, call) => {
   it('must not name anything else for an arena', async () => {
     if (name === 'Arena') return;
     for (const arena of [null, 5, {}]) {
-      expect((await failure(() => call({ arena } as never))).message).toMatch(/^arena must be an Arena, got /);
+      const { message } = await failure(() => call({ arena } as never));
+      expect(message.startsWith(`${name}: arena must be an Arena, got `)).toBe(true);
     }
   });
 });
@@ -381,7 +380,7 @@ describe('null is no missing value', () => {
       `Semaphore: ${name}`,
       () => new Semaphore(1, { [name]: null }),
     ]),
-    ['Mutex: bypass', (bypass) => Mutex.open('null', { arena, bypass })],
+    ['Mutex.open: bypass', (bypass) => Mutex.open('null', { arena, bypass })],
     ...['policy', 'spin'].map((name): [string, () => unknown] => [
       `BinarySemaphore: ${name}`,
       () => new p0514.BinarySemaphore(1, { [name]: null }),
@@ -394,9 +393,9 @@ describe('null is no missing value', () => {
     ['ChainSemaphore: wake', (wake) => new ChainSemaphore(1, { wake })],
     ['MultilaneSemaphore: lanes', (lanes) => new algorithms.MultilaneSemaphore(1, { lanes })],
     ['TwaLock: waiting', (waiting) => new TwaLock({ waiting })],
-    ['Capacitor: bypass', (bypass) => new CapacitorLock(new TtsLock(), { bypass })],
-    ['KeyedSemaphore: permits', (permits) => keyed.KeyedSemaphore.open('null', permits, { arena })],
-    ['Semaphore: permits', (permits) => Semaphore.open('null', permits, { arena })],
+    ['CapacitorLock: bypass', (bypass) => new CapacitorLock(new TtsLock(), { bypass })],
+    ['KeyedSemaphore.open: permits', (permits) => keyed.KeyedSemaphore.open('null', permits, { arena })],
+    ['Semaphore.open: permits', (permits) => Semaphore.open('null', permits, { arena })],
     ['RateLimiter: burst', (burst) => new keyed.RateLimiter(1, 1, { burst })],
     ['Mutex.waitForUnlock: options', (options) => new Mutex().waitForUnlock(options)],
     ['Barrier.arriveAndWait: options', (options) => new sync.Barrier(1).arriveAndWait(options)],
@@ -456,20 +455,16 @@ const locked = (): Mutex => {
 /** Every call that may wait: its name in errors, an object, and the call. */
 const waits: Waits[] = [
   ...(['acquire', 'acquireAsync', 'hold', 'holdAsync'] as const).flatMap((method): Waits[] => [
-    [`Semaphore.${method.replace('hold', 'acquire')}`, () => new Semaphore(2), (it: Semaphore, o) => it[method](o)],
-    [`Semaphore.${method.replace('hold', 'acquire')}`, () => new Semaphore(0), (it: Semaphore, o) => it[method](1, o)],
+    [`Semaphore.${method}`, () => new Semaphore(2), (it: Semaphore, o) => it[method](o)],
+    [`Semaphore.${method}`, () => new Semaphore(0), (it: Semaphore, o) => it[method](1, o)],
   ]),
-  ['Semaphore.acquireAsync', () => new Semaphore(2), (it: Semaphore, o) => it.runExclusive(run, o)],
-  ['Semaphore.acquireAsync', () => new Semaphore(2), (it: Semaphore, o) => it.runExclusive(run, 1, o)],
+  ['Semaphore.runExclusive', () => new Semaphore(2), (it: Semaphore, o) => it.runExclusive(run, o)],
+  ['Semaphore.runExclusive', () => new Semaphore(2), (it: Semaphore, o) => it.runExclusive(run, 1, o)],
   ...(['lock', 'lockAsync', 'hold', 'holdAsync', 'waitForUnlock', 'waitForUnlockAsync'] as const).flatMap(
     (method): Waits[] =>
-      [() => new Mutex(), locked].map((make) => [
-        `Mutex.${method.replace('holdAsync', 'lockAsync')}`,
-        make,
-        (it: Mutex, o: never) => it[method](o),
-      ]),
+      [() => new Mutex(), locked].map((make) => [`Mutex.${method}`, make, (it: Mutex, o: never) => it[method](o)]),
   ),
-  ['Mutex.lockAsync', () => new Mutex(), (it: Mutex, o) => it.runExclusive(run, o)],
+  ['Mutex.runExclusive', () => new Mutex(), (it: Mutex, o) => it.runExclusive(run, o)],
   ...(
     ['lockRead', 'lockReadAsync', 'read', 'readAsync', 'lockWrite', 'lockWriteAsync', 'write', 'writeAsync'] as const
   ).map((method): Waits => [`RwLock.${method}`, () => new sync.RwLock(), (it: sync.RwLock, o) => it[method](o)]),

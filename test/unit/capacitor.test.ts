@@ -19,6 +19,7 @@ import { REFUSED } from '../../src/border/numbers.js';
 import { Capacitor as SourceCapacitor } from '../../src/papers/algorithms/capacitor.js';
 import { algorithmsOf } from '../../src/papers/algorithms/compiled.js';
 import { membershipOf } from '../../src/runtime/own-arenas.js';
+import { replaceable } from '../support/membership.js';
 import { type Member, team } from '../support/team.js';
 
 const crowd = team(1);
@@ -297,7 +298,7 @@ describe("a Capacitor with a semaphore of the user's own inside", () => {
     const arena = new SourceArena();
     const own = new TryOwnSemaphore(2);
     const capacitor = new SourceCapacitor(2, { arena, semaphore: own });
-    const algorithms = algorithmsOf(membershipOf(arena));
+    const algorithms = replaceable(algorithmsOf(membershipOf('test', arena)));
     const { takeIfDue } = algorithms;
     let refusals = 0;
     algorithms.takeIfDue = (at) => (refusals++ % 3 < 2 ? REFUSED : takeIfDue(at));

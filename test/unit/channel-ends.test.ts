@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { KINDS } from '../../dist/border/kinds.js';
 import { instantiate } from '../../dist/runtime/instance.js';
 import { closed } from '../../dist/runtime/promises.js';
-import { membershipOf } from '../support/membership.js';
+import { membershipOf, replaceable } from '../support/membership.js';
 import { at } from '../support/memory.js';
 
 setFlagsFromString('--expose-gc');
@@ -110,7 +110,7 @@ describe('open', () => {
       expect(other.isDisposed(address)).toBe(0);
 
       // As soon as this thread has let go again, the other one does so, too, and gets the memory for a semaphore.
-      const { core } = membershipOf(arena);
+      const core = replaceable(membershipOf(arena).core);
       const { letGo, attachedTo } = core;
       let semaphore = 0;
       core.letGo = (mine, how) => {

@@ -1,13 +1,19 @@
 /** What the build promises: numbers agree, bundles and layouts keep their sizes, and nothing is needed at run time. */
 
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runInNewContext } from 'node:vm';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext, runInThisContext } from 'node:vm';
 import { Arena, Semaphore } from 'taketurns';
+import { startMetrics } from 'taketurns/metrics';
 import { describe, expect, it } from 'vitest';
 import { mapOfObjects, readWords } from '../../scripts/words.mjs';
 import { decode } from '../../src/runtime/decode.js';
+import { mark } from '../../src/runtime/embedded.js';
+import { membershipOf } from '../support/membership.js';
 import { at, layout } from '../support/memory.js';
 
 const require = createRequire(import.meta.url);
@@ -27,7 +33,8 @@ describe('the words of the core', () => {
   });
 
   it('are drawn in docs/internals/words-of-objects.md', () => {
-    expect(map(words)).toBe(read('docs/internals/words-of-objects.md'));
+    const advice = 'the page is old: node scripts/words.mjs writes it anew';
+    expect(read('docs/internals/words-of-objects.md'), advice).toBe(map(words));
   });
 
   it('must not overlap in one class of objects', () => {
@@ -38,7 +45,7 @@ describe('the words of the core', () => {
 
   it('must not overlap in a new kind, whatever their names are', () => {
     const file = 'core/kinds/queued-latch/words.ts';
-    const kind = { ...words.get('KIND_LATCH'), name: 'KIND_QUEUED_LATCH', file };
+    const kind = { ...words.get('KIND_LATCH'), name: 'KIND_QUEUED_LATCH', says: 'queued-latch/' };
     const count = { ...words.get('M_PACE'), name: 'L_COUNT', file, value: at('O_MAX') };
     const all = new Map(words).set('KIND_QUEUED_LATCH', kind as never).set('L_COUNT', count as never);
     expect(() => map(all)).toThrow('QueuedLatch: L_COUNT');
@@ -50,6 +57,28 @@ describe('the words of the core', () => {
 
   it('must say how wide they are', () => {
     expect(() => map(changed('M_PACE', { bytes: Number.NaN }))).toThrow('says neither i32 nor i64');
+  });
+});
+
+describe('the kinds', () => {
+  it('are told apart by their low bytes alone', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'kinds-'));
+    const write = (rows: string) => {
+      writeFileSync(join(folder, 'core/words.ts'), `export const KIND_NUMBER: i32 = 0xff;\n${rows}`);
+      return () => readWords(`${folder}/`);
+    };
+    mkdirSync(join(folder, 'core'));
+    const row = 'export const KIND_LATCH: i32 = 43 | 0x100;\n';
+    expect(write(row)().get('KIND_LATCH')?.value).toBe(43 + 256);
+    expect(write(`${row}export const KIND_TWIN: i32 = 43 | 0x200;\n`)).toThrow('KIND_LATCH and KIND_TWIN are both 43');
+    rmSync(folder, { recursive: true });
+  });
+
+  it('are asked for their traits, and never compared by order', () => {
+    const ordered = /[kK]ind(?:Of\([^)]*\))? (?:[<>]=? [A-Z]|& ~?\d)|[^=][<>]=? KIND_/;
+    for (const folder of ['core', 'src', 'check/src', 'simulate/src'])
+      for (const file of readdirSync(new URL(folder, root), { recursive: true }) as string[])
+        if (file.endsWith('.ts')) expect(read(`${folder}/${file}`), `${folder}/${file}`).not.toMatch(ordered);
   });
 });
 
@@ -174,6 +203,20 @@ describe('the package', () => {
     // An engine builds the set of characters of a property of Unicode when it reads the literal.
     for (const file of ['core', 'sync', 'channel', 'keyed', 'tasks'])
       expect(read(`dist/node/${file}.cjs`)).not.toMatch(/^[^'"`]*\/\S*\\[pP]\{/m);
+  });
+
+  it('marks the functions of a module without making a dictionary of them, however many they are', () => {
+    setFlagsFromString('--allow-natives-syntax');
+    const isFast: (object: object) => boolean = runInThisContext('(object) => %HasFastProperties(object)');
+    for (let count = 60; count < 120; count++) {
+      const functions = { ...Object.fromEntries(Array.from({ length: count }, (_, i) => [`function${i}`, () => i])) };
+      for (const name of ['watched', 'measured']) mark(functions, Symbol.for(`taketurns:${name}`), new Set());
+      expect(isFast(functions), `${count} functions`).toBe(true);
+    }
+    const arena = new Arena();
+    expect(isFast(membershipOf(arena).core)).toBe(true);
+    startMetrics(arena);
+    expect(isFast(membershipOf(arena).core)).toBe(true);
   });
 
   it('keeps private fields private', () => {

@@ -227,6 +227,24 @@ describe('with an exhausted stack', () => {
   });
 });
 
+describe('if the stack is exhausted when `holdAsync` of a free mutex makes its promise', () => {
+  it('the lock is free', async () => {
+    const m = new Mutex();
+    const { resolve } = Promise;
+    Promise.resolve = () => {
+      throw new RangeError('Maximum call stack size exceeded');
+    };
+    let held: Promise<unknown>;
+    try {
+      held = m.holdAsync();
+    } finally {
+      Promise.resolve = resolve;
+    }
+    await expect(held).rejects.toThrow('Maximum call stack');
+    expect(m.locked).toBe(false);
+  });
+});
+
 /** A call that settles promises, made where the stack ends. */
 interface Settling {
   call(): void;

@@ -1,7 +1,7 @@
 /** The measured figures of docs/papers say which code they show, and a check tells when this code has changed. */
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { changedSince, FIGURES, hashOf } from '../../scripts/figures.mjs';
+import { changedSince, FIGURES, hashOf } from '../../bench/programs/figures.mjs';
 
 const root = new URL('../../', import.meta.url);
 type Name = keyof typeof FIGURES;

@@ -172,10 +172,10 @@ describe.each([TwaSemaphore, ChainSemaphore, ChannelSemaphore, LocationSemaphore
 
 describe('docs/internals/hashes.md', () => {
   const page = readFileSync(new URL('../../docs/internals/hashes.md', import.meta.url), 'utf8');
-  const script = fileURLToPath(new URL('../../scripts/hash-collisions.mjs', import.meta.url));
+  const script = fileURLToPath(new URL('../../bench/programs/hash-collisions.mjs', import.meta.url));
 
   // The script counts, and draws its starts from a generator with a fixed seed: each run prints the same.
-  it.each([[[]], [['--sizes']]])('has the table that scripts/hash-collisions.mjs %j prints', (args) => {
+  it.each([[[]], [['--sizes']]])('has the table that bench/programs/hash-collisions.mjs %j prints', (args) => {
     const { stdout, stderr } = spawnSync(process.execPath, [script, ...args], { encoding: 'utf8' });
     expect(stdout.split('\n').length, stderr).toBeGreaterThan(8);
     expect(page).toContain(stdout);

@@ -1,5 +1,6 @@
 /** What an arena, a semaphore and a mutex report about themselves in `stats` and `inspect`. */
 import { threadId } from 'node:worker_threads';
+import fc from 'fast-check';
 import { Arena, DisposedError, Mutex, Semaphore, TimeoutError } from 'taketurns';
 import {
   ChainSemaphore,
@@ -8,6 +9,9 @@ import {
   TicketSemaphore,
   TwaSemaphore,
 } from 'taketurns/algorithms';
+import { KeyedMutex, KeyedSemaphore } from 'taketurns/keyed';
+import { report } from 'taketurns/report';
+import { Condition, Once, RwLock, WaitGroup } from 'taketurns/sync';
 import { describe, expect, it } from 'vitest';
 import { at, Memory } from '../support/memory.js';
 import { type Member, team } from '../support/team.js';
@@ -98,6 +102,71 @@ describe('inspect', () => {
     semaphore.release(3);
     expect(semaphore.inspect()).toMatchObject({ waiting: 0, widest: 0 });
     await Promise.all(promises);
+  });
+
+  it('counts who waits as `waiting` does, which the core counts, whatever promises come and go', async () => {
+    const arena = new Arena({ waiters: 200 });
+    const step = fc.oneof(
+      fc.record({ permits: fc.integer({ min: 1, max: 3 }), given: fc.boolean() }),
+      fc.record({ release: fc.integer({ min: 1, max: 5 }) }),
+      fc.record({ abort: fc.nat(30) }),
+      fc.constant({ clear: true }),
+    );
+    const run = async (steps: readonly object[]) => {
+      using semaphore = new Semaphore(1, { arena });
+      const beside = new Semaphore(0, { arena });
+      const promises = [beside.acquireAsync(), beside.acquireAsync(3)];
+      const controllers: AbortController[] = [];
+      for (const step of steps) {
+        if ('permits' in step) {
+          const controller = new AbortController();
+          const options = 'given' in step && step.given ? { signal: controller.signal } : {};
+          promises.push(semaphore.acquireAsync(step.permits as number, options));
+          controllers.push(controller);
+        } else if ('release' in step) semaphore.release(step.release as number);
+        else if ('abort' in step) controllers.splice(step.abort as number, 1)[0]?.abort();
+        else semaphore.cancelAll();
+        expect([semaphore.waiting, beside.waiting]).toEqual([semaphore.inspect().waiting, 2]);
+      }
+      beside.dispose();
+      semaphore.dispose();
+      expect(semaphore.waiting).toBe(0);
+      await Promise.allSettled(promises);
+    };
+    await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 30 }), run), { numRuns: 200 });
+  });
+
+  it('counts who waits as `waiting` does, also those that are due and asleep, granted in part or notified', async () => {
+    const arena = new Arena();
+    const semaphore = new Semaphore(0, { arena });
+    const counts = () => [semaphore.waiting, semaphore.inspect().waiting];
+    const entries = [block(member(), semaphore, 3)];
+    await until(() => semaphore.inspect().waiters[0]?.blocked === true, 'a thread sleeps');
+    entries.push(semaphore.acquireAsync(), semaphore.acquireAsync(), semaphore.acquireAsync(2));
+    expect(counts()).toEqual([4, 4]);
+    semaphore.release(2);
+    expect(counts()).toEqual([4, 4]);
+    // So far has another thread come that has released, and not yet woken anybody.
+    const { memory } = arena.handle as unknown as { memory: WebAssembly.Memory };
+    const grant = (semaphore.handle.address + at('GRANT')) >> 3;
+    for (const waiting of [3, 2, 1, 1, 0]) {
+      Atomics.add(new BigInt64Array(memory.buffer), grant, 1n);
+      expect(counts()).toEqual([waiting, waiting]);
+    }
+    Atomics.sub(new BigInt64Array(memory.buffer), grant, 5n);
+    semaphore.release(5);
+    expect(counts()).toEqual([0, 0]);
+    await Promise.all(entries);
+
+    const mutex = new Mutex({ arena });
+    const condition = new Condition(mutex);
+    mutex.lock();
+    const wait = condition.waitAsync();
+    expect([condition.waiting, condition.inspect().waiting]).toEqual([1, 1]);
+    condition.notify();
+    expect([condition.waiting, condition.inspect().waiting]).toEqual([0, 0]);
+    await wait;
+    mutex.unlock();
   });
 
   it('and the stats of the arena count more waiters than a call can have arguments', async () => {
@@ -397,4 +466,36 @@ describe('stats', () => {
     await Promise.all(waits);
     expect(arena.stats().futileWakes).toBe(futile);
   });
+});
+
+it('stats count the holders of objects of all classes, as a report lists them', () => {
+  const arena = new Arena();
+  const lock = new RwLock({ arena });
+  const group = new WaitGroup({ arena });
+  const holds: Record<string, () => Disposable> = {
+    'Mutex.hold': () => new Mutex({ arena }).hold(),
+    'Semaphore.hold': () => new Semaphore(2, { arena, robust: true }).hold(2),
+    'KeyedMutex.hold': () => new KeyedMutex({ arena }).hold('a'),
+    'KeyedSemaphore.hold': () => new KeyedSemaphore(2, { arena }).hold('a', 2),
+    'RwLock.read': () => lock.read(),
+    'RwLock.write': () => lock.write(),
+    'RwLock.update': () => lock.update(),
+    'WaitGroup.hold': () => group.hold(),
+  };
+  const counts = () => {
+    const listed = report(arena).objects.flatMap(({ holders = [] }) => holders);
+    return [arena.stats().holders, listed.length];
+  };
+  for (const [call, hold] of Object.entries(holds)) {
+    expect([call, ...counts()]).toEqual([call, 0, 0]);
+    const held = hold();
+    expect([call, ...counts()]).toEqual([call, 1, 1]);
+    held[Symbol.dispose]();
+  }
+  let running: unknown;
+  new Once({ arena }).run(() => {
+    running = counts();
+  });
+  expect(running).toEqual([1, 1]);
+  expect(counts()).toEqual([0, 0]);
 });

@@ -14,7 +14,7 @@ import { Barrier, BrokenBarrierError, Condition, Event, Latch, Once, WaitGroup }
 import { describe, expect, it, vi } from 'vitest';
 // The membership gives this thread's own core, for half a call.
 import { afterInterrupt } from '../../src/runtime/interrupts.js';
-import { membershipOf } from '../support/membership.js';
+import { membershipOf, replaceable } from '../support/membership.js';
 import { at, Memory } from '../support/memory.js';
 import { team } from '../support/team.js';
 import { tuned } from '../support/tuned.mjs';
@@ -330,7 +330,7 @@ describe('after calls that settle promises were cut short', () => {
 describe('after an interrupted open', () => {
   it('the next open uses the draft', () => {
     const arena = new Arena({ threads: 1 });
-    const { core } = membershipOf(arena);
+    const core = replaceable(membershipOf(arena).core);
     const { openName } = core;
     core.openName = () => {
       throw new Error('interrupted');

@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { objectText } from '../../src/report/refs.js';
 import { recruit, upTo } from '../support/dying.js';
 import { failure } from '../support/failure.js';
-import { membershipOf } from '../support/membership.js';
+import { membershipOf, replaceable } from '../support/membership.js';
 import { at, Memory } from '../support/memory.js';
 import { isSettled } from '../support/settled.js';
 import { type Member, team, together } from '../support/team.js';
@@ -780,7 +780,7 @@ it('a handle is a plain value', () => {
 it('gives the object of a table to no limiter, if an exception ended a call of that table midway', () => {
   const arena = new Arena();
   const table = new KeyedSemaphore(3, { arena });
-  const { core } = membershipOf(arena);
+  const core = replaceable(membershipOf(arena).core);
   const { openName } = core;
   const { floor } = Math;
   /** The objects without a name that calls have taken. */

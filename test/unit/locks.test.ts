@@ -226,12 +226,12 @@ describe('TwaLock', () => {
     ['', RangeError, '""'],
     [1, TypeError, '1'],
   ])('has no waiters in %j', (waiting, Failure, shown) => {
-    for (const make of [
-      () => new TwaLock({ waiting: waiting as never }),
-      () => TwaLock.open('stacked', { waiting: waiting as never }),
-    ]) {
+    for (const [call, make] of [
+      ['TwaLock', () => new TwaLock({ waiting: waiting as never })],
+      ['TwaLock.open', () => TwaLock.open('stacked', { waiting: waiting as never })],
+    ] as const) {
       expect(make).toThrow(Failure);
-      expect(make).toThrow(`TwaLock: waiting must be "buckets" or "chains", got ${shown}`);
+      expect(make).toThrow(`${call}: waiting must be "buckets" or "chains", got ${shown}`);
     }
   });
 

@@ -131,7 +131,7 @@ describe('open refuses', () => {
 
   it.each([-1, 1.5, Number.NaN, 2 ** 31, '1', 1n, null])('%s permits', (permits) => {
     expect(() => Semaphore.open('bad permits', permits as never)).toThrow(
-      /^Semaphore: permits must be an integer from 0 to 2147483647, got /,
+      /^Semaphore.open: permits must be an integer from 0 to 2147483647, got /,
     );
     expect(() => Semaphore.open('bad permits')).toThrow(/nothing of that name/);
   });

@@ -4,7 +4,7 @@ import { BinarySemaphore, CountingSemaphore, Notify } from 'taketurns/p0514';
 import { describe, expect, it } from 'vitest';
 import { algorithmsOf } from '../../dist/papers/algorithms/compiled.js';
 import { failure } from '../support/failure.js';
-import { membershipOf } from '../support/membership.js';
+import { membershipOf, replaceable } from '../support/membership.js';
 import { at, Memory } from '../support/memory.js';
 import { type Settling, watch } from '../support/settled.js';
 import { Member, team, together } from '../support/team.js';
@@ -364,7 +364,7 @@ describe('12: 1 or count, all or nothing', () => {
     const wait = semaphore.tryWaitForAsync(20);
     semaphore.signal(1, Notify.none);
     expect(await wait).toBe(true);
-    const { core } = membershipOf(arenaOf(semaphore));
+    const core = replaceable(membershipOf(arenaOf(semaphore)).core);
     const { reserveSecond } = core;
     core.reserveSecond = () => {
       core.reserveSecond = reserveSecond;

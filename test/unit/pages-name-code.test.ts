@@ -151,6 +151,61 @@ describe('each name that a page gives with its file is declared in this file', (
   });
 });
 
+describe('the commands', () => {
+  const WORKSPACES = JSON.parse(read('package.json')).workspaces as string[];
+  /** Folders with lock files of their own, which one names by --prefix. */
+  const APART = ['docs-build', 'package-tests', 'site'];
+  /** Which scripts there are in each folder. */
+  const scripts = new Map(
+    ['.', ...WORKSPACES, ...APART].map((folder) => [
+      folder,
+      Object.keys(JSON.parse(read(`${folder}/package.json`)).scripts ?? {}),
+    ]),
+  );
+  const COMMAND = /\bnpm (?:run (?:--silent )?([a-z][\w:-]*)|(start|test)\b)(?: (?:-w|--prefix) ([\w-]+))?/g;
+  const named = (path: string) =>
+    [...read(path).matchAll(COMMAND)].map(([command, run, short, workspace = '.']) => ({
+      command,
+      exists: scripts.get(workspace)?.includes((run ?? short) as string) ?? false,
+    }));
+  const TEXT = /(\.(md|ts|mjs|json|lua)|^\.ci\/run)$/;
+  const files = [...sources, '.ci/run'].filter((path) => TEXT.test(path) && !/package(-lock)?\.json$/.test(path));
+
+  it('which any file names exist', () => {
+    const missing = files.flatMap((path) => {
+      return named(path).flatMap(({ command, exists }) => (exists ? [] : [`${path}: ${command}`]));
+    });
+    expect(missing).toEqual([]);
+    expect(files.flatMap(named).length).toBeGreaterThan(150);
+  });
+
+  it('of each folder stand in CONTRIBUTING.md', () => {
+    const page = read('CONTRIBUTING.md');
+    // What npm runs by itself, and the parts of `npm run build`.
+    const UNNAMED = ['prepack', 'preprepare', 'build', 'build:all', 'build:library'];
+    const missing = [...scripts].flatMap(([folder, names]) =>
+      names
+        .filter((name) => !UNNAMED.includes(name))
+        .map((name) => {
+          const where = folder === '.' ? '' : ` ${APART.includes(folder) ? '--prefix' : '-w'} ${folder}`;
+          return `npm ${/^(start|test)$/.test(name) ? name : `run ${name}`}${where}`;
+        })
+        .filter((command) => !page.includes(command)),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it('which run a program name one that is there', () => {
+    const programs = files.flatMap((path) =>
+      [...read(path).matchAll(/\bnode ((?:scripts|site|simulate|bench|test|check|processes)\/[\w/.-]+\.mjs)/g)]
+        .map(([, program]) => program as string)
+        .filter((program) => !sources.includes(program))
+        .map((program) => `${path}: node ${program}`),
+    );
+    expect(programs).toEqual([]);
+  });
+});
+
 describe('the lists of folders and files are complete', () => {
   it('adding-a-primitive.md: the folders of core/', () => {
     const page = read('docs/internals/adding-a-primitive.md');

@@ -369,7 +369,7 @@ describe.skipIf(process.platform === 'win32')('the folder of the sockets', () =>
   });
 });
 
-/** Deno, if `npm run runtimes` has fetched it. */
+/** Deno, if `npm start -w runtimes` has fetched it. */
 const deno = join(ROOT, 'runtimes/build/cache/@deno+linux-x64-glibc@latest/node_modules/@deno/linux-x64-glibc/deno');
 
 describe.skipIf(!existsSync(deno))('in Deno', () => {

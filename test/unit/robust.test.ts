@@ -42,9 +42,11 @@ describe('a robust semaphore', () => {
       [1, '1'],
       ['yes', '"yes"'],
     ] as const) {
-      const error = new TypeError(`Semaphore: robust must be true or false, got ${got}`);
-      expect(() => new Semaphore(1, { robust: value as never })).toThrow(error);
-      expect(() => Semaphore.open('by a boolean', 1, { robust: value as never })).toThrow(error);
+      const error = `robust must be true or false, got ${got}`;
+      expect(() => new Semaphore(1, { robust: value as never })).toThrow(new TypeError(`Semaphore: ${error}`));
+      expect(() => Semaphore.open('by a boolean', 1, { robust: value as never })).toThrow(
+        new TypeError(`Semaphore.open: ${error}`),
+      );
     }
     expect(() => Semaphore.open('by a boolean')).toThrow(/nothing of that name/);
   });

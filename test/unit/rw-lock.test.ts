@@ -941,31 +941,59 @@ describe('a call that the runtime interrupts', () => {
     expect(await next.run('lock.lockRead({ timeout: 10_000 }); lock.unlockRead(); return 1')).toBe(1);
   });
 
+  /** Lets calls of this function of a lock end only by an interrupt, after they have had their effect. */
+  function endless(lock: RwLock, name: string): () => void {
+    const inside = lock as unknown as Record<symbol, Record<string, (...given: unknown[]) => unknown>>;
+    const has = (name: string): symbol =>
+      Object.getOwnPropertySymbols(lock).find((key) => name in Object(inside[key])) as symbol;
+    const functions = has('shutGate');
+    inside[functions] = { ...inside[functions] };
+    const side = inside[has('endReadAt')] ?? {};
+    const owner = name in side ? side : (inside[functions] ?? {});
+    const call = owner[name] as (...given: unknown[]) => unknown;
+    owner[name] = (...given) => {
+      call.apply(owner, given);
+      for (;;);
+    };
+    return () => {
+      owner[name] = call;
+    };
+  }
+
   // A thread with the turn looks whether a writer has died; an update that is downgraded begins to read.
   it.each([
     ['update()', 'hasDied'],
     ['write()', 'hasDied'],
     ['lockWrite()', 'hasDied'],
+    ['tryWrite()', 'shut'],
+    ['update().upgradeAsync()', 'shut'],
     ['update().downgrade()', 'beginRead'],
-  ])('gives back the turn that its caller has not got or has passed on: %s', (source, at) => {
+    ['write().downgrade()', 'readOn'],
+    ['write().downgrade()', 'endTurn'],
+  ])('gives back the turn that its caller has not got or has passed on: %s, at %s', (source, at) => {
     const lock = new RwLock();
-    const inside = lock as unknown as Record<symbol, Record<string, unknown>>;
-    /** What the lock keeps by a symbol, and has this name. */
-    const has = (name: string): symbol =>
-      Object.getOwnPropertySymbols(lock).find((key) => name in Object(inside[key])) as symbol;
-    const functions = has('shutGate');
-    inside[functions] = { ...inside[functions] };
-    const calls = inside[at === 'beginRead' ? has('endReadAt') : functions] as Record<string, unknown>;
-    const call = calls[at];
-    calls[at] = (): never => {
-      for (;;);
-    };
+    const mend = endless(lock, at);
     interrupted(lock, source);
-    calls[at] = call;
-    expect(lock.inspect().writer).toBeDefined();
+    mend();
+    if (at !== 'endTurn') expect(lock.inspect().writer).toBeDefined();
     expect(lock.tryLockWrite()).toBe(true);
     lock.unlockWrite();
     expect(lock.inspect()).toMatchObject({ writer: undefined, writing: false, readers: [] });
+  });
+
+  it('reads and waits no more than the thread was told, whatever the thread does next', async () => {
+    for (const readings of [1, 2]) {
+      const lock = new RwLock();
+      const peer = new Peer(lock);
+      for (let i = 0; i < readings; i++) lock.lockRead();
+      const written = peer.run('lock.lockWrite(); lock.unlockWrite(); lock.lockWrite({ timeout: 10_000 }); return 1');
+      await until(() => lock.writing, 'the writer waits for this thread');
+      const mend = endless(lock, 'readToo');
+      interrupted(lock, 'lockReadAsync()');
+      mend();
+      for (let i = 0; i < readings; i++) lock.unlockRead();
+      expect(await written).toBe(1);
+    }
   });
 
   it.each([

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { KINDS } from '../../dist/border/kinds.js';
 import { channelOf } from '../../dist/channel/compiled.js';
 import { instantiate } from '../../dist/runtime/instance.js';
-import { membershipOf } from '../support/membership.js';
+import { membershipOf, replaceable } from '../support/membership.js';
 import { at } from '../support/memory.js';
 
 let arena: Arena;
@@ -191,7 +191,7 @@ describe('the scratch of a codec', () => {
   it('is used again if others have set the watch while a value was copied', () => {
     const self = hooked();
     const watch = new Watch(7, { codec: self.codec, arena });
-    const module = channelOf(membershipOf(arena));
+    const module = replaceable(channelOf(membershipOf(arena)));
     const { isWhole } = module;
     self.buffers.clear();
     for (let i = 0; i < 3; i++) {

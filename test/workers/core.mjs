@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { BroadcastChannel, threadId } from 'node:worker_threads';
 
+const { KIND_SEMAPHORE } = JSON.parse(readFileSync(new URL('../../build/words.json', import.meta.url), 'utf8'));
 let module;
 const cores = new Map();
 const lines = [];
@@ -25,6 +26,6 @@ export function coreOf(handle) {
 /** Returns this core, after it has attached to the semaphore. */
 export function attached(handle) {
   const core = coreOf(handle);
-  if (core.attach(handle.address, handle.generation, 1) < 0) throw new Error('it cannot be attached to');
+  if (core.attach(handle.address, handle.generation, KIND_SEMAPHORE) < 0) throw new Error('it cannot be attached to');
   return core;
 }

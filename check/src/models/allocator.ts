@@ -17,11 +17,12 @@ const MINE = GOT + 1;
 /** Where a thread keeps the number of its attachment to its own object. */
 const ATTACHMENT = GOT;
 const LIMIT = 0x7fffffff;
+const KIND = constant('KIND_SEMAPHORE');
 
 const create = (mayFail = false): Op =>
   call(
     'createObject',
-    () => [1, 1, LIMIT, 0, 0, 0, 0, 0, 0, 0],
+    () => [KIND, 1, LIMIT, 0, 0, 0, 0, 0, 0, 0],
     (attachment, scene, t) => {
       if (attachment < 0 && !mayFail) throw new Violation(`thread ${t} finds no room for an object`);
       const address = attachment < 0 ? 0 : scene.objectOf(attachment);
@@ -55,7 +56,7 @@ function mine(scene: Scene, t: number): number {
 const attach = (): Op[] => [
   call(
     'attach',
-    (scene) => [scene.semaphores[0], 0, 1],
+    (scene) => [scene.semaphores[0], 0, KIND],
     (answer, scene, t) => {
       scene.set(t, MINE, answer > 0 ? scene.semaphores[0] : 0);
       scene.set(t, ATTACHMENT, answer);

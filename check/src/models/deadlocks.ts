@@ -94,8 +94,8 @@ interface Evidence {
 const attachmentAt = (scene: Scene, t: number, object: number): number =>
   scene.regions.elements + (scene.attachment(t, object) - 1) * ELEMENT_SIZE;
 
-const isRwLock = (scene: Scene, object: number): boolean =>
-  scene.machine.hostLoad32(scene.semaphores[object] + constant('O_KIND')) === RW_LOCK;
+const hasPhase = (scene: Scene, object: number): boolean =>
+  (scene.machine.hostLoad32(scene.semaphores[object] + constant('O_KIND')) & constant('HAS_PHASE')) !== 0;
 
 /** Returns the evidence of a deadlock, as the library finds it in a memory with the words of the deadlock. */
 function evidence(scene: Scene, parts: readonly Part[]): Evidence {
@@ -109,7 +109,7 @@ function evidence(scene: Scene, parts: readonly Part[]): Evidence {
     const wanted = scene.semaphores[waits];
     set(record, (words[record >> 2] & ~LIFE_STATE) | ASLEEP);
     // What it holds: a mutex, or a RwLock as the writer that drains or writes; a reader has a place.
-    if (!isRwLock(scene, holds)) set(held + M_WORD, thread + 1);
+    if (!hasPhase(scene, holds)) set(held + M_WORD, thread + 1);
     else if (how === 'drain' || parts.some((part) => part.waits === holds && part.how === 'read')) {
       set(attachmentAt(scene, thread, holds) + E_HELD, 1);
       set(held + O_PHASE, GATE_SHUT | words[(held + O_PHASE) >> 2]);
@@ -155,7 +155,7 @@ function isWaiting(scene: Scene, { parts }: Evidence, i: number): boolean {
   // A thread that was killed makes no step either.
   const isIn = text === wants || (text === `${wants} or leave` && scene.get(thread, PHASE) !== cancelsHead);
   if (!scene.dead(thread) && !isIn) return false;
-  if (!isRwLock(scene, holds))
+  if (!hasPhase(scene, holds))
     return (scene.machine.words[(scene.semaphores[holds] + M_WORD) >> 2] & M_OWNER) === thread + 1;
   return scene.get(thread, parts.at(i - 1)?.how === 'read' ? WRITES : READS) > 0;
 }

@@ -12,7 +12,7 @@ import { asks } from './answers.js';
 
 const O_PHASE = constant('O_PHASE');
 const O_MAX = constant('O_MAX');
-const LATCH = constant('KIND_LATCH');
+const WAIT_GROUP = constant('KIND_WAIT_GROUP');
 const BARRIER = constant('KIND_BARRIER');
 const NOW = 77;
 const LATER = 88;
@@ -40,7 +40,7 @@ const OWN = 2;
 
 export const models: readonly Model[] = [
   {
-    name: 'inspect: a latch, and who waits for it',
+    name: 'inspect: a wait group, and who waits for it',
     programs: [
       [
         asks('phaseCount', first(), 3),
@@ -73,9 +73,9 @@ export const models: readonly Model[] = [
     arena: { objects: 2 },
     leaves: true,
     objects: (scene) => {
-      const address = scene.object(LATCH, 0, 0, 3, 0n, 1);
+      const address = scene.object(WAIT_GROUP, 0, 0, 3, 0n, 1);
       scene.machine.hostStore32(address + O_MAX, constant('PHASE_COUNT'));
-      scene.object(LATCH, 0, 0, 1, 0n, 1);
+      scene.object(WAIT_GROUP, 0, 0, 1, 0n, 1);
     },
   },
   {

@@ -86,8 +86,10 @@ const reads: readonly Model[] = [
         says('E_STATE', first(), constant('WAITING'), STATES),
         asks('balance', ofFirst(), -4),
         waits(ofFirst(), 2),
+        asks('waiting', ofFirst(), 2),
         post(2),
         waits(ofFirst(), 1),
+        asks('waiting', ofFirst(), 1),
         asks('balance', ofFirst(), -2),
         call('dispose', ofFirst()),
         waits(ofFirst(), 0),
@@ -104,7 +106,9 @@ const reads: readonly Model[] = [
   ...[FIRST, FIRST + 1n].map(
     (from): Model => ({
       name: `inspect: a run, granted in part, from ${from}`,
-      programs: [[arrive(3), arrive(3), waits(ofFirst(), 2), post(1), waits(ofFirst(), 2)]],
+      programs: [
+        [arrive(3), arrive(3), waits(ofFirst(), 2), post(1), waits(ofFirst(), 2), asks('waiting', ofFirst(), 2)],
+      ],
       mayWait: true,
       leaves: true,
       objects: (scene) => {
@@ -167,6 +171,7 @@ const reads: readonly Model[] = [
         says('E_STATE', noted(), constant('TOMBSTONE'), STATES),
         stands(ofFirst(), 3),
         waits(ofFirst(), 1),
+        asks('waiting', ofFirst(), 1),
       ],
     ],
     mayWait: true,
@@ -200,6 +205,10 @@ const reads: readonly Model[] = [
             return true;
           },
         },
+        call('waiting', ofFirst(), (answer, scene, t) => {
+          if (scene.get(t, GOT + 1) === 1 && answer !== 1)
+            throw new Violation(`thread 1 waits, and the core counts ${answer}`);
+        }),
         call(
           'isAsleep',
           () => [2],
@@ -209,6 +218,7 @@ const reads: readonly Model[] = [
         ),
         post(),
         waits(ofFirst(), 0),
+        asks('waiting', ofFirst(), 0),
       ],
       [
         call('acquire', ofFirst(1)),

@@ -75,7 +75,11 @@ const objects = new WeakMap<Scene, Objects>();
 const objectsOf = (scene: Scene): Objects => objects.get(scene) as Objects;
 
 function makeSemaphore(scene: Scene): number {
-  const semaphore = scene.callNow(0, 'attachedTo', scene.callNow(0, 'createObject', 1, 0, 9, 0, 0, 0, 0, 0, 0, 0));
+  const semaphore = scene.callNow(
+    0,
+    'attachedTo',
+    scene.callNow(0, 'createObject', constant('KIND_SEMAPHORE'), 0, 9, 0, 0, 0, 0, 0, 0, 0),
+  );
   for (let t = 1; t < scene.threads; t++) scene.callNow(t, 'attach', semaphore, 0, constant('KIND_SEMAPHORE'));
   scene.callNow(0, 'keep', semaphore);
   return semaphore;

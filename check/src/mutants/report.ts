@@ -108,7 +108,7 @@ export function part(program: ProgramName, findings: readonly Finding[], states:
   const survivors = findings.filter(({ verdict }) => verdict.outcome === 'survived');
   const others = findings.filter(({ verdict }) => verdict.outcome !== 'survived');
   return `${headOf(program)}
-\`npm run mutants -- --program ${program}\`: models of at most ${states.toLocaleString('en')} states, until they have
+\`npm run mutants -w check -- --program ${program}\`: models of at most ${states.toLocaleString('en')} states, until they have
 ${budget.toLocaleString('en')} together.
 
 ${summary(findings)}
@@ -151,7 +151,7 @@ export function report(parts: ReadonlyMap<ProgramName, string>, last: string): s
   };
   return `# Mutants
 
-\`npm run mutants\` generates this report, and with \`--program\` the part on one module. Each access to memory in
+\`npm run mutants -w check\` generates this report, and with \`--program\` the part on one module. Each access to memory in
 \`build/core.wasm\` is changed in turn, and each of the algorithms' own in \`build/algorithms.wasm\`. The kinds of change
 are in \`check/src/engine/mutation/mutate.ts\`. The models that come to the access are searched until one detects the
 change: first the model that detected it in the last report, then the others, the smallest first. The reasons of the

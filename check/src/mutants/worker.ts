@@ -1,4 +1,4 @@
-/** A worker of `npm run mutants`: it measures a model, or tries a mutant. */
+/** A worker of `npm run mutants -w check`: it measures a model, or tries a mutant. */
 import { models } from '../models/all.js';
 import { PROGRAMS, programOf } from '../programs.js';
 import type { Model } from '../scene/model.js';

@@ -35,7 +35,7 @@ const NO_CALL = engine.IDLE;
 const { ALIVE, ELEMENT_SIZE, FREE, IDLE, LIFE_STATE, REAPER, RESERVED, THREAD_SIZE } = layout;
 const EPOCH = layout.constant('EPOCH');
 const USED_ELEMENTS = layout.constant('USED_ELEMENTS');
-/** More than the phases of any operation, so that no two phases of an operation share a place in `placeOf`. */
+/** More than the phases of any operation, so that no two phases of an operation share a number in `positionOf`. */
 const PHASES = 64;
 /** An epoch that differs from each constant that a mutant puts in the place of a load (mutate.ts). */
 const AGE = 3;
@@ -120,8 +120,8 @@ export class Driver extends Scene implements StateSpace {
     this.ghosts.undo(marks[at + 1]);
   }
 
-  /** Numbers a place by operation, phase and instruction of the pending access. */
-  placeOf(t: number): number {
+  /** Numbers a position in the program by operation, phase and instruction of the pending access. */
+  positionOf(t: number): number {
     const at = this.machine.instruction(t) * this.#operations + this.get(t, OP);
     return at * PHASES + this.get(t, PHASE);
   }

@@ -17,6 +17,7 @@ import { type Globals, globalsOf } from './globals.js';
 import { ElementGuard } from './invariants/elements.js';
 import { Permits } from './invariants/permits.js';
 import {
+  constant,
   ELEMENT_SIZE,
   GRANT,
   O_TIMEOUTS,
@@ -35,6 +36,7 @@ import { type ArenaSizes, finish, globalIndex, newMachine, objectIn, recordOf } 
 import { valueAt } from './trace-text.js';
 import * as words from './words.js';
 
+const SEMAPHORE = constant('KIND_SEMAPHORE');
 // V8 folds the values of these local constants into the code, but looks up imported names at each use.
 const { HOST, HOST_ADDRESS, HOST_VALUE, MARKED, RESULT, TAKEN } = words;
 const { DEAD, PENDING, RMW, STORE, WAIT } = engine;
@@ -186,7 +188,7 @@ export abstract class Scene {
     const attachment = this.callNow(
       0,
       'createObject',
-      o.kind ?? 1,
+      o.kind ?? SEMAPHORE,
       o.permits,
       o.max ?? 0x7fffffff,
       o.spin ?? 0,
@@ -205,7 +207,7 @@ export abstract class Scene {
     this.#robust.push(o.robust ?? false);
     this.#attachments.push([
       attachment,
-      ...Array.from({ length: attached - 1 }, (_, t) => this.callNow(t + 1, 'attach', address, 0, o.kind ?? 1)),
+      ...Array.from({ length: attached - 1 }, (_, t) => this.callNow(t + 1, 'attach', address, 0, o.kind ?? SEMAPHORE)),
     ]);
     this.ghosts.setMade(this.semaphores.length - 1, o.permits);
     return address;

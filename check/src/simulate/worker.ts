@@ -1,4 +1,4 @@
-/** A worker of `npm run simulate`: it simulates one configuration. */
+/** A worker of `npm run simulate -w check`: it simulates one configuration. */
 import { programOf } from '../programs.js';
 import { contenderOf } from './contenders.js';
 import { type Configuration, type Counted, simulate } from './simulation.js';

@@ -2,7 +2,7 @@
  * What the core does for the ends of a channel: it ends the waits at a closed channel, and does what a dead thread has
  * left undone. channel.ts has the picture, the proof, and all that a thread does for itself.
  */
-import { GRANT } from '../../arena/words';
+import { GRANT, RECEIVES } from '../../arena/words';
 import { closeQueue } from '../../queue/closing';
 import { wakeDue } from '../../queue/waking';
 import { endOf, markOf, placeAt } from './places';
@@ -12,7 +12,6 @@ import {
   E_TOOK_COUNT,
   E_UNREAD,
   HOLE,
-  KIND_CHANNEL,
   NEXT_CLOSED,
   P_DONE,
   P_END,
@@ -22,11 +21,6 @@ import {
   PLACE_LENGTH,
   PLACE_MARK,
 } from './words';
-
-/** Whether an object of this kind is an end of a channel or of a watch. */
-export function isEnd(kind: i32): bool {
-  return (kind & ~3) === KIND_CHANNEL;
-}
 
 /** Closes the channel. finishClose must follow. May be called again. */
 export function close(f: usize, m: usize): void {
@@ -64,7 +58,7 @@ export function giveUp(o: usize, peer: usize, kind: i32, i: i64, told: usize): v
   if (atomic.load<i64>(p, PLACE_MARK) === mark) return; // D15 read
   // After the mark: once done has passed the place, its next user may overwrite the mark.
   if (i < atomic.load<i64>(o, P_DONE)) return;
-  const counts = ((kind === KIND_CHANNEL) as i32) | ((atomic.load<i32>(p, PLACE_LENGTH) !== HOLE) as i32);
+  const counts = (((kind & RECEIVES) === 0) as i32) | ((atomic.load<i32>(p, PLACE_LENGTH) !== HOLE) as i32);
   atomic.store<i32>(p, HOLE, PLACE_LENGTH); // R17 begins
   atomic.store<i64>(p, mark, PLACE_MARK); // D15 write
   atomic.add<i32>(peer + told, counts, P_UNTOLD); // R17 ends
@@ -85,7 +79,7 @@ export function passForDead(o: usize, peer: usize, kind: i32, e: usize): void {
     if (atomic.cmpxchg<i64>(o, i, i + 1, P_DONE) !== i) continue; // R15 begins
     wakeDue(peer, atomic.add<i64>(peer, 1, GRANT), 1); // R15 ends
   }
-  if ((kind & 1) === 0) {
+  if ((kind & RECEIVES) === 0) {
     const senders = atomic.load<i32>(e, E_SENDERS);
     if (senders !== 0) endSending(o, peer, e, 0, senders);
   } else {

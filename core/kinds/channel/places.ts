@@ -1,5 +1,5 @@
 /** Where the places of a channel lie, and what their marks say. Both ends use this file, and so does the reaper. */
-import { O_MAX, O_THRESHOLD } from '../../arena/words';
+import { O_MAX, O_THRESHOLD, RECEIVES } from '../../arena/words';
 import { P_DATA, P_PEER } from './words';
 
 /** Returns the other end. */
@@ -14,7 +14,7 @@ export function placeAt(o: usize, i: i64): usize {
 
 /** Returns the mark of a place that an end of this kind passes on out of turn: i + 1 at the sending end, else ~(i + 1). */
 export function markOf(kind: i32, i: i64): i64 {
-  return (i + 1) ^ -((kind & 1) as i64);
+  return (i + 1) ^ -(((kind & RECEIVES) !== 0) as i64);
 }
 
 /** Returns what P_END says when messages end before the index with these low bits. 31 bits tell it from others near. */

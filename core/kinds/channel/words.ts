@@ -27,15 +27,6 @@
 /** What close adds to P_NEXT of the sending end: the sign. */
 export const NEXT_CLOSED: i64 = -0x8000000000000000;
 
-/** The sending end of a channel. Its handle is that of the channel. */
-export const KIND_CHANNEL: i32 = 36;
-/** The receiving end of a channel. */
-export const KIND_RECEIVING_END: i32 = 37;
-/** The sending end of a watch: the turn of those who set the value. Its handle is that of the watch. */
-export const KIND_WATCH: i32 = 38;
-/** The receiving end of a watch: the queue of those who wait for a newer value. */
-export const KIND_WATCHING_END: i32 = 39;
-
 export const P_PEER: usize = 40; // i32, in the place of O_COUNTER: the address of the other end
 export const P_DATA: usize = 44; // i32, in the place of O_COUNTER: the address of the first place
 export const P_UNTOLD: usize = 48; // i32 of a Channel or ReceivingEnd, in the place of O_PARKED: what deaths at the other end have lost, and nobody was told

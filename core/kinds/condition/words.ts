@@ -5,7 +5,6 @@
 // | woken | relay      | cmpxchg, 1 more; see condition.ts |
 //
 // arena/words.ts has ticket and grant, which are the waits begun and the waits notified.
-export const KIND_CONDITION: i32 = 40;
 
 // The tickets at which a relay has looked (condition.ts).
 export const C_WOKEN: usize = 40; // i64, in the place of O_COUNTER

@@ -53,14 +53,12 @@
  */
 import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX, MORE, QUEUED, REFUSED } from '../../answers';
 import { isClosedCounter } from '../../arena/objects';
-import { CLOSED_COUNTER, O_COUNTER, O_KIND } from '../../arena/words';
+import { CLOSED_COUNTER, HAS_COUNT, HAS_QUEUE, O_COUNTER, O_KIND } from '../../arena/words';
 import { release } from '../../queue/tickets';
 import {
   GIVE_BACK,
   HANDED_LATE,
   HANDED_MORE,
-  KIND_BINARY_SEMAPHORE,
-  KIND_COUNTING_SEMAPHORE,
   MOST_WAITING,
   NOTIFY_NONE,
   NOTIFY_ONE,
@@ -70,9 +68,9 @@ import {
   WAITING_SHIFT,
 } from './words';
 
-/** Whether objects of this kind have a counter. */
+/** Whether objects of this kind have a counter: a word of permits, and a queue of those who wait for them. */
 export function isCounter(kind: i32): bool {
-  return kind === KIND_BINARY_SEMAPHORE || kind === KIND_COUNTING_SEMAPHORE;
+  return (kind & (HAS_COUNT | HAS_QUEUE)) === (HAS_COUNT | HAS_QUEUE);
 }
 
 /**

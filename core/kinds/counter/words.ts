@@ -8,8 +8,6 @@
 // |         | uncountDead: a request is cancelled for a dead thread | sub the width of the request << WAITING_SHIFT |
 // |         | closeCounter; disposePhase, if the disposer has died  | cmpxchg, CLOSED_COUNTER more                  |
 // | widest  | countDown, before it counts more than 1 as waiting    | cmpxchg, to a greater number                  |
-export const KIND_BINARY_SEMAPHORE: i32 = 47;
-export const KIND_COUNTING_SEMAPHORE: i32 = 48;
 
 export const O_MOST: usize = 28; // i32, in the place of O_THRESHOLD: the largest value
 // The most that a taker of a counter has waited for; 0 means 1.

@@ -1,5 +1,5 @@
 /**
- * The kinds of taketurns/keyed. The object of a table is only a name and a life: the keys have semaphores of their own,
+ * The words of the kinds of taketurns/keyed. The object of a table is only a name and a life: the keys have semaphores of their own,
  * whose names say to which table they belong (src/keyed/key-names.ts). A RateLimiter has its words, and the library
  * alone changes them (src/keyed/rate-log.ts). So the core has no code for these kinds.
  */
@@ -11,9 +11,6 @@
 // | ended                   | a thread that has closed all keys of a closed table | store 1     |
 //
 // The permits of a RateLimiter are in O_INITIAL, its window in O_MAX, and its burst in O_SPIN.
-export const KIND_KEYED_MUTEX: i32 = 30;
-export const KIND_KEYED_SEMAPHORE: i32 = 31;
-export const KIND_RATE_LIMITER: i32 = 32;
 
 export const R_GIVEN: usize = 40; // i64 of a RateLimiter, the bits of a double: how many permits were ever given; in the place of O_COUNTER
 export const R_OF: usize = 48; // i32 of a RateLimiter: of which log objects the log is; in the place of O_PARKED

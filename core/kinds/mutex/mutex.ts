@@ -49,8 +49,8 @@
  * waits, every limit that a thread can have read is at most B more than the count when the waiter took its ticket. So
  * the waiter is overtaken at most B times, by any number of threads.
  *
- * Between `waiters` += 1 and its ticket a waiter has no place yet: threads that take tickets meanwhile go before it,
- * each with a limit of its own.
+ * Between `waiters` += 1 and its ticket a waiter is not in the queue yet: threads that take tickets meanwhile go before
+ * it, each with a limit of its own.
  *
  * lock compares the limit with the count in a word that it saw earlier. This word may be out of date, but that does no
  * harm: the exchange succeeds only if the word still has this count. So a thread takes the lock only while the count is
@@ -97,7 +97,6 @@ import {
   E_HELD,
   E_SINCE,
   GRANT,
-  O_KIND,
   OBJECT_SIZE,
   T_WAKE,
   THREAD_MASK,
@@ -113,7 +112,6 @@ import { note, ring } from '../../queue/waking';
 import { ALL } from '../../queue/words';
 import { COUNT_HIGH_BITS, overtakings, scaledBypassLeft, setBase } from './mutex-pace';
 import {
-  KIND_MUTEX,
   M_CLOSED,
   M_HEAD,
   M_OVERTAKING,
@@ -141,10 +139,6 @@ export let limitUnset: bool = false;
 export let slept: bool = false;
 /** How often askAll had been called when this thread began to wait. */
 export let asksBefore: i32 = 0;
-
-export function isMutex(o: usize): bool {
-  return atomic.load<i32>(o, O_KIND) === KIND_MUTEX;
-}
 
 /** Called when the thread frees its record. From now on the first exchange of lock fails: no word equals this guess. */
 export function spoilGuess(): void {
@@ -297,6 +291,7 @@ export function waitsSince(number: i32, now: i32): void {
  * compete must follow. Returns ANSWER_HELD: the thread is the owner itself and would wait for ever. It may also return
  * ANSWER_CLOSED or ANSWER_FULL.
  * @answers ADMITTED | QUEUED | HEAD | ANSWER_HELD | ANSWER_CLOSED | ANSWER_FULL
+ * @replaced by src/report/measure.ts
  */
 export function queue(m: usize, attachment: i32): i32 {
   if (pendingCall !== NOTHING && !recover()) return ANSWER_FULL;

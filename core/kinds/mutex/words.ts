@@ -11,7 +11,6 @@ import { CLOSED_BIT } from '../../arena/words';
 // | head        | the head, before it sleeps or reserves the lock | store                                      |
 // | pace        | a thread whose turn is over; the head           | store: a hint                              |
 // | spin, max   | buildObject                                     | store: polls before sleeping, bypass bound |
-export const KIND_MUTEX: i32 = 20;
 
 export const M_WORD: usize = 40; // i64, in the place of O_COUNTER
 // The most that the count of overtakings in word may become.

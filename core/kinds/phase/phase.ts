@@ -48,33 +48,15 @@ import { CLOSED_COUNTER, E_END, E_HELD, E_SINCE, O_DEATHS, O_MAX } from '../../a
 import { pause } from '../../queue/pause';
 import { pollsOf, pollsPaid, pollsWereVain } from '../../queue/polling';
 import { ALL } from '../../queue/words';
-import { GATE_DIED, KIND_RW_LOCK } from '../rw-lock/words';
-import {
-  KIND_BARRIER,
-  KIND_ONCE,
-  KIND_WAIT_GROUP,
-  NEXT_PHASE,
-  O_PHASE,
-  PHASE_BITS,
-  PHASE_COUNT,
-  PHASE_FULL,
-  PHASE_SLEEPERS,
-} from './words';
+import { GATE_DIED } from '../rw-lock/words';
+import { KIND_BARRIER, KIND_ONCE, KIND_RW_LOCK, KIND_WAIT_GROUP } from '../words';
+import { NEXT_PHASE, O_PHASE, PHASE_BITS, PHASE_COUNT, PHASE_FULL, PHASE_SLEEPERS } from './words';
 
 /** The upper half of the word, on which threads sleep. */
 const PHASE: usize = O_PHASE + 4;
 
 /** The upper half of the word at which this thread has looked last, for `sleepInPhase` and `announce`. */
 export let phaseSeen: i32 = 0;
-
-/**
- * Returns whether an object of this kind has a phase word. The answer is also true for the two kinds of counters. They
- * have the highest numbers, and a value in the place of the phase word. This does no harm: no thread holds a counter,
- * so the death of a thread changes no counter, and a closed counter has the same bit as a closed phase word.
- */
-export function hasPhase(kind: i32): bool {
-  return kind >= KIND_RW_LOCK;
-}
 
 /** Notes the phase of a word at which this thread has looked. */
 export function saw(word: i64): void {
@@ -128,6 +110,7 @@ function ended(word: i64, phase: i32): i32 {
  * Waits for the end of a phase that the thread has seen: polls for a while, and then sleeps, for at most so many
  * nanoseconds (below 0: for ever). Returns ADMITTED, ANSWER_CLOSED, or TIMED_OUT, which may be early.
  * @answers ADMITTED | ANSWER_CLOSED | TIMED_OUT
+ * @replaced by src/host/deno-bun.ts, src/report/long-sleeps.ts
  */
 export function sleepInPhase(o: usize, phase: i32, nanoseconds: i64): i32 {
   const polls = pollsOf(o);
@@ -324,7 +307,10 @@ export function endOfDead(o: usize, e: usize, kind: i32): bool {
   return isLock;
 }
 
-/** Closes the object for ever, and wakes those who wait. A reaper may call this function again. */
+/**
+ * Closes the object for ever, and wakes those who wait. A reaper may call this function again, also for a counter: its
+ * word has the same place and is closed by the same bit.
+ */
 export function disposePhase(o: usize): void {
   if (!closeObject(o)) return;
   while (true) {
@@ -340,6 +326,7 @@ export function disposePhase(o: usize): void {
 /**
  * Records for diagnostics that so many more calls of this thread wait. If none waited before, their wait begins at
  * `now`, a time as in parking.ts.
+ * @replaced by src/report/measure.ts
  */
 export function waitsBegin(attachment: i32, calls: i32, now: i32): void {
   const e = recordOf(attachment);
@@ -348,8 +335,9 @@ export function waitsBegin(attachment: i32, calls: i32, now: i32): void {
 }
 
 /**
- * Records that so many of these calls wait no more. src/report/measure.ts puts a function of its own in the place of
- * this one, and counts there `how` the calls have ended.
+ * Records that so many of these calls wait no more. The function that takes the place of this one counts `how` the calls
+ * have ended.
+ * @replaced by src/report/measure.ts
  */
 // biome-ignore lint/correctness/noUnusedFunctionParameters: the function that takes its place reads it
 export function waitsEnd(attachment: i32, calls: i32, how: i32): void {

@@ -3,11 +3,6 @@
 // | word  | changed by   | how                                  |
 // |-------|--------------|--------------------------------------|
 // | phase | every thread | cmpxchg; see phase.ts and rw-lock.ts |
-export const KIND_BARRIER: i32 = 42;
-export const KIND_LATCH: i32 = 43;
-export const KIND_WAIT_GROUP: i32 = 44;
-export const KIND_EVENT: i32 = 45;
-export const KIND_ONCE: i32 = 46;
 
 export const O_PHASE: usize = 40; // i64, in the place of O_COUNTER (phase.ts)
 

@@ -6,7 +6,6 @@
 // |       | clearPlaces: a reaper, a disposer, or a thread that finds the lock disposed of | add 1 |
 //
 // phase/words.ts has the phase word, which is the gate. arena/words.ts has ticket and grant, which are the turn.
-export const KIND_RW_LOCK: i32 = 41;
 
 // The word on which a writer sleeps until readers have left (rw-lock.ts).
 export const O_DRAIN: usize = 48; // i32, in the place of O_PARKED

@@ -8,6 +8,7 @@ import { LIMIT } from '../../queue/words';
 /**
  * Takes one permit. This usual request has a function of its own: without the width as an argument, V8 makes the call
  * faster (docs/internals/what-was-tried.md).
+ * @replaced by src/runtime/membership.ts
  */
 export function acquireOne(s: usize): i32 {
   return acquire(s, 1);

@@ -4,9 +4,9 @@
  */
 import { type ChildProcess, fork, type StdioOptions } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { DEFAULT_LEASE } from '../options.js';
 import { beside } from '../runtime/beside.js';
 import { DEAD_AFTER, LOST_AFTER } from '../session/lease.js';
-import { DEFAULT_LEASE } from '../space/options.js';
 import { startOf, Tree } from './tree.js';
 
 /** What `run` tells the guardian. */

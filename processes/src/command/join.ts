@@ -5,8 +5,8 @@ import { pathToFileURL } from 'node:url';
 import type { Mutex } from '../objects/mutex.js';
 import type { RwLock } from '../objects/rw-lock.js';
 import type { Semaphore } from '../objects/semaphore.js';
+import { DEFAULT_LEASE, type SpaceOptions } from '../options.js';
 import { type Settings, SettingsError } from '../session/server-error.js';
-import { DEFAULT_LEASE, type SpaceOptions } from '../space/options.js';
 import { type ObjectEntry, Space } from '../space/space.js';
 import { type Given, type Name, numberOf, UsageError } from './arguments.js';
 

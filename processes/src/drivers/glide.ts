@@ -10,6 +10,10 @@
  *   call has failed in this way, the driver replaces the connection. GLIDE tells nobody that messages were lost. But
  *   messages are numbered, so the session notices at its next heartbeat that some are missing.
  * - In a cluster one client speaks to all nodes, and follows slots that move. So all slots belong to one place.
+ *
+ * A client of GLIDE speaks through a socket to the thread that has the connections. GLIDE gives the client away only when
+ * it is connected, so the driver takes the socket as soon as GLIDE has it: whoever closes the connection before ends the
+ * socket, which would keep the process alive until GLIDE gives up to connect.
  */
 import { Connections } from './connections.js';
 import type { Driver } from './driver.js';
@@ -42,8 +46,14 @@ interface Client {
   close(): void;
 }
 
+interface Socket {
+  destroy(): void;
+}
+
 interface Class {
   createClient(configuration: object): Promise<Client>;
+  /** Gives a client its socket. It is internal to GLIDE; all versions from 2.3 to 2.5 have it. */
+  GetSocket?(path: string): Promise<Socket>;
 }
 
 /** GLIDE's number for replies as strings. */
@@ -85,11 +95,28 @@ const configurationOf = (given: Client, heard: (message: { channel: unknown; mes
   pubsubSubscriptions: { channelsAndPatterns: {}, callback: heard },
 });
 
+/** Makes a client of GLIDE. made: gets the socket of the client, as long as the client is not connected. */
+function create(Given: Class, configuration: object, made: (socket: Socket) => void): Promise<Client> {
+  const { createClient, GetSocket } = Given;
+  const Own: Class = Object.create(Given, {
+    GetSocket: {
+      value: async (path: string) => {
+        const socket = await (GetSocket as NonNullable<typeof GetSocket>).call(Given, path);
+        made(socket);
+        return socket;
+      },
+    },
+  });
+  return createClient.call(GetSocket ? Own : Given, configuration);
+}
+
 /** One connection: a client of GLIDE, which is made now. sharded: whether channels belong to slots. */
 class GlideConnection implements Connection {
   readonly #events: Events;
   readonly #sharded: boolean;
   #client: Client | undefined;
+  /** The socket of the client that is being made. */
+  #socket: Socket | undefined;
   #over = false;
   /** The call that was sent last. */
   #last: Promise<unknown> = Promise.resolve();
@@ -98,7 +125,13 @@ class GlideConnection implements Connection {
     this.#events = events;
     this.#sharded = sharded;
     const configuration = configurationOf(given, ({ channel, message }) => events.message(`${channel}`, `${message}`));
-    (given.constructor as unknown as Class).createClient(configuration).then(
+    const take = (socket: Socket): void => {
+      this.#socket = socket;
+      if (!this.#over) return;
+      socket.destroy();
+      throw new Error('the connection is closed');
+    };
+    create(given.constructor as unknown as Class, configuration, take).then(
       (made) => {
         this.#client = made;
         if (this.#over) return made.close();
@@ -144,7 +177,8 @@ class GlideConnection implements Connection {
 
   close(): void {
     this.#over = true;
-    this.#client?.close();
+    if (this.#client) this.#client.close();
+    else this.#socket?.destroy();
   }
 }
 

@@ -19,6 +19,15 @@ export interface IoredisClient {
   call(...args: never[]): unknown;
 }
 
+/** What connects a client. It is private, and the same in all tested versions. */
+interface Connector {
+  connect(...args: unknown[]): Promise<Stream>;
+  /** The stream, also before the client knows it. */
+  readonly stream?: Stream;
+  /** Makes a client of a sentinel, which the connector asks for the address of the server. */
+  connectToSentinel?(endpoint: unknown, options?: object): Single;
+}
+
 interface Stream {
   ref?(): void;
   unref?(): void;
@@ -37,10 +46,10 @@ interface Single {
     retryStrategy?: unknown;
     connectTimeout?: number;
     sentinels?: readonly unknown[] | null;
+    sentinelCommandTimeout?: number;
   };
   readonly stream?: Stream;
-  /** This property is private, and the same in all tested versions. */
-  readonly connector?: { connect(...args: unknown[]): Promise<Stream> };
+  readonly connector?: Connector;
   duplicate(override: object): Single;
   connect(): Promise<void>;
   call(command: string, args: readonly string[]): Promise<unknown>;
@@ -72,8 +81,15 @@ export function ioredis(client: IoredisClient): Driver {
   return new Connections('isCluster' in given && given.isCluster ? ofCluster(given) : ofServer(given as Single));
 }
 
+/**
+ * How many milliseconds a client that is disconnected waits for the other end. ioredis starts this timer also for a socket
+ * that has closed, and the timer keeps the process alive.
+ */
+const ENDS_AT_ONCE = { disconnectTimeout: 0 };
+
 /** The options in which each connection of the driver differs from the client of the user. */
 const OPTIONS = {
+  ...ENDS_AT_ONCE,
   lazyConnect: true,
   retryStrategy: null,
   reconnectOnError: null,
@@ -95,11 +111,16 @@ const OPTIONS = {
 };
 
 function ofServer(client: Single): Library {
+  const { retryStrategy, connectTimeout, sentinels, sentinelCommandTimeout } = client.options;
   const place: Place = {
     name: '',
-    open: (events, most) => open(client.duplicate({ ...OPTIONS, connectTimeout: most }), events, false),
+    open(events, most) {
+      // A sentinel that does not answer must leave time for the next one.
+      const asking = Math.min(most, sentinelCommandTimeout ?? most);
+      const options = { ...OPTIONS, connectTimeout: most, sentinelCommandTimeout: asking };
+      return open(client.duplicate(options), events, false);
+    },
   };
-  const { retryStrategy, connectTimeout, sentinels } = client.options;
   // The default strategy of ioredis waits longer and longer, up to 5 seconds. If a client has the default strategy, the
   // user has not chosen it, so the driver uses its own. A client without the option shows what the default is: the
   // property `constructor` does not lead to the class, but to EventEmitter. The client is never connected.
@@ -126,7 +147,7 @@ function ofCluster(client: Cluster): Library {
       shardedSubscribers: false,
       slotsRefreshInterval: undefined,
       keyPrefix: '',
-      redisOptions: { ...client.options.redisOptions, keyPrefix: '', lazyConnect: true },
+      redisOptions: { ...client.options.redisOptions, ...ENDS_AT_ONCE, keyPrefix: '', lazyConnect: true },
     });
     let problem: Error | undefined;
     directory.on('error', (error) => {
@@ -172,6 +193,7 @@ function strategyOf(option: unknown): unknown {
 function open(client: Single, events: Events, sharded: boolean): Connection {
   const closed = () => events.lost(new Error('the connection is closed'));
   listenFirst(client);
+  const endSentinels = listSentinels(client);
   client.on('connect', () => {
     events.connected();
     // A server that has no room for a connection says so and ends the connection. ioredis then reports only the end.
@@ -200,9 +222,35 @@ function open(client: Single, events: Events, sharded: boolean): Connection {
     unsubscribe: (channel) => (sharded ? client.sunsubscribe(channel) : client.unsubscribe(channel)),
     keepAlive: (alive) => (alive ? client.stream?.ref?.() : client.stream?.unref?.()),
     close() {
-      client.disconnect();
-      client.stream?.destroy();
+      end(client);
+      endSentinels();
     },
+  };
+}
+
+/** Ends a client and its socket. The client may be making the socket now, and not know it yet. */
+function end(client: Single): void {
+  client.disconnect();
+  client.connector?.stream?.destroy();
+  client.stream?.destroy();
+}
+
+/** Lists the clients by which a client asks sentinels. Returns a function that ends them, and each that comes later. */
+function listSentinels(client: Single): () => void {
+  const { connector } = client;
+  const make = connector?.connectToSentinel;
+  let all: Single[] | undefined = [];
+  if (make) {
+    connector.connectToSentinel = (endpoint, options) => {
+      const made = make.call(connector, endpoint, { ...ENDS_AT_ONCE, ...options });
+      if (all) all.push(made);
+      else end(made);
+      return made;
+    };
+  }
+  return () => {
+    for (const each of all ?? []) end(each);
+    all = undefined;
   };
 }
 

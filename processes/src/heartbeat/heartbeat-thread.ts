@@ -10,9 +10,9 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { AnswerTimes } from '../drivers/answer-times.js';
 import type { Driver, Script } from '../drivers/driver.js';
 import { SilentError } from '../drivers/link.js';
+import { driverFor } from '../drivers/load.js';
 import { eventsHandled } from '../runtime/ticks.js';
 import * as wire from '../script/wire.js';
-import { driverFor } from '../space/load.js';
 import type { BeatData, BeatOrder } from './heartbeat.js';
 
 const { client, lease, sentAt } = workerData as BeatData;

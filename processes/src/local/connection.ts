@@ -60,6 +60,77 @@ interface Pending {
   reject(error: Error): void;
 }
 
+type Dialled = SocketConnection | 'refused' | 'silent';
+
+/** The time from the first look for the broker until its connection is up, or is not to be. */
+class Dial {
+  readonly #owner: Owner;
+  readonly #socket: Socket;
+  readonly #resolve: (found: Dialled) => void;
+  readonly #reject: (error: Error) => void;
+  #patience = new Patience();
+  #timer: Timer;
+  /** The broker has answered. */
+  #isReady = false;
+  #isOver = false;
+  /** What the broker has told a session before the connection is up. */
+  readonly #early: Line[] = [];
+
+  constructor(owner: Owner, socket: Socket, resolve: (found: Dialled) => void, reject: (error: Error) => void) {
+    this.#owner = owner;
+    this.#socket = socket;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    owner.dialling = socket;
+    this.#wait();
+  }
+
+  #wait(): void {
+    this.#timer = clock.after(LOOK, () => void this.#look(), this.#owner.isNeeded);
+  }
+
+  async #look(): Promise<void> {
+    await eventsHandled();
+    // A broker that is ready has answered.
+    if (this.#isOver || this.#isReady) return;
+    if (this.#patience.isOver(this.#owner.patience)) this.over('silent');
+    else this.#wait();
+  }
+
+  /** The socket is connected, and the broker has been told who dials. */
+  connected(): void {
+    this.#patience = new Patience();
+  }
+
+  /** Takes a line of the broker. Calls `up`, with what it has told a session, when the owner listens too. */
+  hear(line: Line, up: (early: readonly Line[]) => void): void {
+    if (this.#isReady) this.#early.push(line);
+    else if (line[0] !== 'ready') this.over('refused');
+    else {
+      this.#isReady = true;
+      const listens = (): void => {
+        if (this.#socket.destroyed) this.over('refused');
+        else up(this.#early);
+      };
+      this.#owner.listens().then(listens, (error) => this.failed(error));
+    }
+  }
+
+  /** The owner cannot listen. */
+  failed(error: Error): void {
+    this.#reject(error);
+    this.over('refused');
+  }
+
+  over(found: Dialled): void {
+    this.#isOver = true;
+    clock.stop(this.#timer);
+    if (this.#owner.dialling === this.#socket) this.#owner.dialling = undefined;
+    this.#resolve(found);
+    if (typeof found === 'string') this.#socket.destroy();
+  }
+}
+
 export class SocketConnection implements Connection {
   readonly #owner: Owner;
   readonly #socket: Socket;
@@ -77,63 +148,34 @@ export class SocketConnection implements Connection {
   }
 
   /** Resolves to the connection when it is up, or says why it is not. Rejects if the owner cannot listen. */
-  static dial(folder: Folder, { address }: Generation, owner: Owner): Promise<SocketConnection | 'refused' | 'silent'> {
+  static dial(folder: Folder, { address }: Generation, owner: Owner): Promise<Dialled> {
     return new Promise((resolve, reject) => {
       const socket = connect(folder.listensAt(address));
-      owner.dialling = socket;
       const connection = new SocketConnection(owner, socket);
-      let patience = new Patience();
-      let [isReady, isOver] = [false, false];
-      const look = (): Timer => clock.after(LOOK, () => void looks(), owner.isNeeded);
-      const looks = async (): Promise<void> => {
-        await eventsHandled();
-        // A broker that is ready has answered.
-        if (isOver || isReady) return;
-        if (patience.isOver(owner.patience)) over('silent');
-        else timer = look();
-      };
-      let timer = look();
-      const over = (found: SocketConnection | 'refused' | 'silent'): void => {
-        isOver = true;
-        clock.stop(timer);
-        if (owner.dialling === socket) owner.dialling = undefined;
-        resolve(found);
-        if (found !== connection) socket.destroy();
-      };
-      const failed = (error: Error): void => {
-        reject(error);
-        over('refused');
-      };
+      const dial = new Dial(owner, socket, resolve, reject);
       if (!owner.isNeeded) socket.unref();
       socket.on('connect', () => {
         socket.write(lineOf(address.cookie, owner.name));
-        patience = new Patience();
+        dial.connected();
         // The broker answers meanwhile.
-        owner.listens().catch(failed);
+        owner.listens().catch((error) => dial.failed(error));
       });
       // 'close' follows each error.
       socket.on('close', () => {
         if (connection.#isUp) owner.over(connection);
-        else over('refused');
+        else dial.over('refused');
       });
-      /** What the broker has told a session before the connection is up. */
-      const early: Line[] = [];
+      const up = (early: readonly Line[]): void => {
+        connection.#isUp = true;
+        // The owner's own socket keeps the process alive from now on.
+        socket.unref();
+        dial.over(connection);
+        for (const each of early) connection.#hear(each);
+      };
       onLines(socket, (lines) => {
         for (const line of lines) {
           if (connection.#isUp) connection.#hear(line);
-          else if (isReady) early.push(line);
-          else if (line[0] !== 'ready') over('refused');
-          else {
-            isReady = true;
-            owner.listens().then(() => {
-              if (socket.destroyed) return over('refused');
-              connection.#isUp = true;
-              // The owner's own socket keeps the process alive from now on.
-              socket.unref();
-              over(connection);
-              for (const each of early) connection.#hear(each);
-            }, failed);
-          }
+          else dial.hear(line, up);
         }
       });
     });

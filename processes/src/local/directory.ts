@@ -8,7 +8,7 @@
 import { lstatSync, mkdirSync, readdirSync, type Stats } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { SpaceError } from '../errors.js';
-import { fnv1a } from '../space/hash.js';
+import { fnv1a } from '../runtime/hash.js';
 import { close, Folder } from './generations.js';
 import { readJournal } from './journal.js';
 import { boot, errorAt, hasFiles, home, LONGEST_PATH, userOf } from './platform.js';

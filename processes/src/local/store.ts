@@ -145,10 +145,10 @@ export class Store {
     return ['0', found];
   }
 
-  /** ZRANGEBYSCORE with WITHSCORES: from a score on, or behind a score that follows a parenthesis. */
+  /** ZRANGEBYSCORE with WITHSCORES: from `-inf` on, or behind a score that follows a parenthesis. */
   byScore(key: ReadonlyMap<string, number>, from: string, limit: number): string[] {
-    const least = from === '-inf' ? Number.NEGATIVE_INFINITY : Number(from.replace('(', ''));
-    const found = [...key].filter(([, score]) => score > least || (score === least && !from.startsWith('(')));
+    const before = from === '-inf' ? Number.NEGATIVE_INFINITY : Number(from.slice(1));
+    const found = [...key].filter(([, score]) => score > before);
     found.sort(([, a], [, b]) => a - b);
     return found.slice(0, limit).flatMap(([member, score]) => [member, `${score}`]);
   }

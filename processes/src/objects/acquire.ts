@@ -2,13 +2,14 @@
  * How a caller waits for permits: until they are granted, a time-out has passed or a signal is aborted.
  *
  * After the time-out the server has the last word: the request is cancelled there, and if it was granted before, the
- * caller gets its guard after all. The caller waits for this answer for a second at most. The time-out and the signal
- * end with the grant: what handle.ts does then (replicas confirm, `onOwnerDied` repairs) takes time of its own.
+ * caller gets its guard after all. If no session is open, the server is asked as soon as there is one. The caller waits
+ * for this answer for a second at most. The time-out and the signal end with the grant: what handle.ts does then
+ * (replicas confirm, `onOwnerDied` repairs) takes time of its own.
  */
 
 import { checkWait as checkWaitOptions, TimeoutError } from '../errors.js';
 import type { Timer } from '../runtime/clock.js';
-import type { Request } from '../session/request.js';
+import type { Caller, Request } from '../session/request.js';
 import type { Session } from '../session/session.js';
 import { KINDS, type SharedObject } from '../session/shared-object.js';
 import { whenAborted } from './abort.js';
@@ -62,69 +63,113 @@ export function acquire<G extends Held>(
   Guard: GuardClass<G>,
   options: WaitOptions,
 ): Promise<G> {
-  const { around } = session;
-  const { clock } = around;
   return new Promise((resolve, reject) => {
     const { timeout, signal } = checkWait(what, options);
     if (signal?.aborted) throw aborted(signal);
-    let timer: Timer;
-    let untimed: (() => void) | undefined;
-    let unlisten: (() => void) | undefined;
-    const stop = (): void => {
-      clock.stop(timer);
-      untimed?.();
-      unlisten?.();
-    };
-    const fail = (error: unknown): void => {
-      stop();
-      reject(error);
-    };
-    const expired = (): void => {
-      if (timeout > 0) around.measure('timeout', object, permits, stamp);
-      const wanted = permits === 1 || object.settings.kind !== 's' ? '' : `${permits} permits of `;
-      const name = `${KINDS[object.settings.kind]} ${JSON.stringify(object.name)}`;
-      const error = new TimeoutError(`${wanted}${name} not available within ${timeout} ms${around.lastWords()}`);
-      timeouts.set(error, options);
-      fail(error);
-    };
-    let request: Request | undefined;
-    const giveUp = (error: unknown): void => {
-      if (request) session.requests.giveUp(request, false);
-      fail(error);
-    };
-    if (signal) {
-      unlisten = whenAborted(signal, () => giveUp(aborted(signal)));
-      // The signal's own code may have aborted it just now. It may also throw. So nothing is asked before.
-      if (signal.aborted) return giveUp(aborted(signal));
-    }
-    const stamp = around.stamp();
-    const asked = session.requests.ask(object, permits, timeout > 0, {
-      granted(base, left, pass, deaths) {
-        stop();
-        const guard = new Guard(session.requests.grants, base, left, pass, deaths);
-        resolve(guard);
-        return guard;
-      },
-      failed: (error) => (error === undefined ? expired() : fail(error)),
-    });
-    if (asked.state === 'over') return;
-    request = asked;
-    if (timeout === 0) untimed = session.calls.unanswered(giveUp);
-    if (timeout === 0 || timeout === Infinity) return;
-    timer = clock.after(
-      timeout,
-      () => {
-        if (!session.requests.giveUp(asked, true)) return expired();
-        timer = clock.after(
-          GRACE,
-          () => {
-            session.requests.giveUp(asked, false);
-            expired();
-          },
-          true,
-        );
-      },
-      true,
-    );
+    new Wait({ session, object, permits, Guard, timeout, options }, resolve, reject).begin(signal);
   });
+}
+
+/** What a caller asks for. */
+interface Asked<G extends Held> {
+  readonly session: Session;
+  readonly object: SharedObject;
+  readonly permits: number;
+  readonly Guard: GuardClass<G>;
+  readonly timeout: number;
+  readonly options: WaitOptions;
+}
+
+/** A caller that waits for permits. */
+class Wait<G extends Held> implements Caller {
+  readonly #asked: Asked<G>;
+  readonly #resolve: (guard: G) => void;
+  readonly #reject: (error: unknown) => void;
+  #stamp = 0;
+  #request: Request | undefined;
+  #timer: Timer;
+  /** What else is to be stopped when the wait is over. */
+  #untimed: (() => void) | undefined;
+  #unlisten: (() => void) | undefined;
+
+  constructor(asked: Asked<G>, resolve: (guard: G) => void, reject: (error: unknown) => void) {
+    this.#asked = asked;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  begin(signal: AbortSignal | undefined): void {
+    const { session, object, permits, timeout } = this.#asked;
+    const { around, calls, requests } = session;
+    const giveUp = (error: unknown): void => this.#giveUp(error);
+    if (signal) {
+      this.#unlisten = whenAborted(signal, () => giveUp(aborted(signal)));
+      // The signal's own code may have aborted it just now. It may also throw. So nothing is asked before.
+      if (signal.aborted) {
+        giveUp(aborted(signal));
+        return;
+      }
+    }
+    this.#stamp = around.stamp();
+    const request = requests.ask(object, permits, timeout > 0, this);
+    if (request.state === 'over') return;
+    this.#request = request;
+    if (timeout === 0) this.#untimed = calls.unanswered(giveUp);
+    else if (timeout < Infinity) this.#timer = around.clock.after(timeout, () => this.#late(request), true);
+  }
+
+  granted(base: Request, left: number, pass: number, deaths: number): G {
+    const { session, Guard } = this.#asked;
+    this.#stop();
+    const guard = new Guard(session.requests.grants, base, left, pass, deaths);
+    this.#resolve(guard);
+    return guard;
+  }
+
+  failed(error: unknown): void {
+    if (error === undefined) this.#expired();
+    else this.#fail(error);
+  }
+
+  /** The time-out has passed. The server has the last word, but not for ever. */
+  #late(request: Request): void {
+    const { around, requests } = this.#asked.session;
+    if (!requests.giveUp(request, true)) {
+      this.#expired();
+      return;
+    }
+    const giveUp = (): void => {
+      requests.giveUp(request, false);
+      this.#expired();
+    };
+    this.#timer = around.clock.after(GRACE, giveUp, true);
+  }
+
+  #expired(): void {
+    const { session, object, permits, timeout, options } = this.#asked;
+    const { around } = session;
+    const { name, settings } = object;
+    if (timeout > 0) around.measure('timeout', object, permits, this.#stamp);
+    const wanted = permits === 1 || settings.kind !== 's' ? '' : `${permits} permits of `;
+    const what = `${wanted}${KINDS[settings.kind]} ${JSON.stringify(name)}`;
+    const error = new TimeoutError(`${what} not available within ${timeout} ms${around.lastWords()}`);
+    timeouts.set(error, options);
+    this.#fail(error);
+  }
+
+  #giveUp(error: unknown): void {
+    if (this.#request) this.#asked.session.requests.giveUp(this.#request, false);
+    this.#fail(error);
+  }
+
+  #fail(error: unknown): void {
+    this.#stop();
+    this.#reject(error);
+  }
+
+  #stop(): void {
+    this.#asked.session.around.clock.stop(this.#timer);
+    this.#untimed?.();
+    this.#unlisten?.();
+  }
 }

@@ -13,10 +13,10 @@
 import { inspected, shown } from '../../../src/common/shown.js';
 import { asyncDispose } from '../../../src/common/symbols.js';
 import { bad, checkInteger, checkType, DisposedError, TimeoutError } from '../errors.js';
+import type { Durability } from '../options.js';
 import * as wire from '../script/wire.js';
 import type { Session } from '../session/session.js';
 import { disposed, type SharedObject } from '../session/shared-object.js';
-import type { Durability } from '../space/options.js';
 import { acquire, type WaitOptions } from './acquire.js';
 import type { GuardClass, Held } from './hold.js';
 

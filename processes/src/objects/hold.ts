@@ -14,18 +14,8 @@ import { inspected, shown } from '../../../src/common/shown.js';
 import { asyncDispose, dispose } from '../../../src/common/symbols.js';
 import { bad, LeaseLostError } from '../errors.js';
 import { tokenOf, writeProof } from '../script/wire.js';
-import type { Request } from '../session/request.js';
+import type { Keeper, Request } from '../session/request.js';
 import { lookingAtTheClock } from './abort.js';
-
-/** What a guard needs of `Grants`. */
-export interface Keeper {
-  /** The name of the session. */
-  readonly sid: string;
-  /** Ends all guards if the lease may have ended since the session last looked. */
-  look(): void;
-  /** Gives permits of a guard back. Resolves when the server has the permits, or has forgotten them. Never rejects. */
-  giveBack(held: Held, permits: number): Promise<void>;
-}
 
 /** The class of guard that a caller asks for. */
 export type GuardClass<G extends Held = Held> = new (
@@ -42,12 +32,11 @@ export type GuardClass<G extends Held = Held> = new (
  * waits until the server has everything. A guard that has given all back does nothing more.
  */
 export abstract class Held implements Disposable, AsyncDisposable {
+  // A Guard, too. But what makes it one is internal, so with this word the published declaration would be wrong.
+
   /** @internal */
   readonly keeper: Keeper;
-  /**
-   * @internal The request under which the server counts the permits. If a mutex was passed on within the process, this
-   * is the request that got the mutex from the server, and the first guard of the mutex belongs to that request.
-   */
+  /** @internal */
   readonly base: Request;
   // Users may freeze a guard, so what changes is in private fields.
   #left: number;

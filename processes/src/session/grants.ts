@@ -17,11 +17,10 @@
  * server's answer. So the server gets back each permit that nobody here holds any more.
  */
 import { LeaseLostError } from '../errors.js';
-import type { Held, Keeper } from '../objects/hold.js';
 import { eventsHandled, soon } from '../runtime/ticks.js';
 import * as wire from '../script/wire.js';
 import type { Sender } from './operation.js';
-import type { Request } from './request.js';
+import type { Guard, Keeper, Request } from './request.js';
 import type { RequestTable } from './request-table.js';
 import type { Surroundings } from './surroundings.js';
 
@@ -87,14 +86,14 @@ export class Grants implements Keeper {
 
   // Giving back -----------------------------------------------------------------------------------------------------
 
-  giveBack(held: Held, permits: number): Promise<void> {
+  giveBack(guard: Guard, permits: number): Promise<void> {
     this.look();
-    const { base } = held;
-    if (permits === 0 || held.left === 0 || base.state !== 'held') return Promise.resolve();
-    held.left -= permits;
-    this.#around.measure('release', base.object, permits, held.stamp);
+    const { base } = guard;
+    if (permits === 0 || guard.left === 0 || base.state !== 'held') return Promise.resolve();
+    guard.left -= permits;
+    this.#around.measure('release', base.object, permits, guard.stamp);
     // If deaths are not repaired, the mutex goes back, and the server tells its next holder of the deaths.
-    if (held.left === 0 && base.object.settings.kind === 'm' && base.note !== 'r') {
+    if (guard.left === 0 && base.object.settings.kind === 'm' && base.note !== 'r') {
       if (this.#mayGoOn(base)) return this.#goOn(base);
       if (this.#passOn(base)) return Promise.resolve();
     }

@@ -30,12 +30,27 @@ export type RequestState = 'asked' | 'waiting' | 'held' | 'passed' | 'leaving' |
 
 /** What the requests need of a guard. objects/hold.ts has the classes of guards. */
 export interface Guard {
+  /**
+   * The request under which the server counts the permits. If a mutex was passed on within the process, this is the
+   * request that got the mutex from the server, and the first guard of the mutex belongs to that request.
+   */
+  readonly base: Request;
   /** The permits that the guard still holds. */
   left: number;
   /** When the permits were granted, by `Surroundings.stamp`. */
   stamp: number;
   /** Tells the guard that its lease is lost. */
   lose(why: string): void;
+}
+
+/** What a guard needs of the session: grants.ts has it. */
+export interface Keeper {
+  /** The name of the session. */
+  readonly sid: string;
+  /** Ends all guards if the lease may have ended since the session last looked. */
+  look(): void;
+  /** Gives permits of a guard back. Resolves when the server has the permits, or has forgotten them. Never rejects. */
+  giveBack(guard: Guard, permits: number): Promise<void>;
 }
 
 /** Tells the caller what happens to its request. */

@@ -28,9 +28,9 @@
 import type { StopListening } from '../drivers/driver.js';
 import { SilentError } from '../drivers/link.js';
 import { SpaceError } from '../errors.js';
+import { type Durability, ownLabel } from '../options.js';
 import { later, soon } from '../runtime/ticks.js';
 import * as wire from '../script/wire.js';
-import { type Durability, ownLabel } from '../space/options.js';
 import { type Entering, tryToEnter } from './attempts.js';
 import { type Beating, Beats } from './beats.js';
 import { Calls, type Runner } from './calls.js';

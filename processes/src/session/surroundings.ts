@@ -2,9 +2,9 @@
 import type { AnswerTimes } from '../drivers/answer-times.js';
 import type { Driver, Script } from '../drivers/driver.js';
 import type { SpaceError } from '../errors.js';
+import type { Metric, SpaceEvents } from '../events.js';
 import type { Heartbeat } from '../heartbeat/heartbeat.js';
-import type { Metric, SpaceEvents } from '../space/events.js';
-import type { Checked } from '../space/options.js';
+import type { Checked } from '../options.js';
 import type { SharedObject } from './shared-object.js';
 
 export interface Surroundings extends Omit<Checked, 'heartbeat'> {

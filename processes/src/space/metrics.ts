@@ -10,7 +10,7 @@ import {
   type MetricPoint,
   type Metric as OpenMetric,
 } from '../../../src/common/metric.js';
-import type { Metric } from './events.js';
+import type { Metric } from '../events.js';
 import type { Space } from './space.js';
 
 /** A metric of this process in a space. */

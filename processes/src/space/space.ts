@@ -13,8 +13,11 @@ import { asyncDispose } from '../../../src/common/symbols.js';
 import { AnswerTimes } from '../drivers/answer-times.js';
 import type { Driver, Script } from '../drivers/driver.js';
 import { SilentError } from '../drivers/link.js';
+import { driverFor } from '../drivers/load.js';
 import { checkBoolean, checkName, checkOptions, DisposedError, SpaceError } from '../errors.js';
+import { Listeners, type SpaceEvents } from '../events.js';
 import { startHeartbeat } from '../heartbeat/start-heartbeat.js';
+import { localDriverFor } from '../local/load.js';
 import type { WaitOptions } from '../objects/acquire.js';
 import type { Held } from '../objects/hold.js';
 import { type HeldAll, type HeldOf, type Holdable, holdAll } from '../objects/hold-all.js';
@@ -22,6 +25,14 @@ import { Leader } from '../objects/leader.js';
 import { Mutex } from '../objects/mutex.js';
 import { RwLock } from '../objects/rw-lock.js';
 import { Semaphore } from '../objects/semaphore.js';
+import {
+  type Checked,
+  checkLocalOptions,
+  checkSpaceOptions,
+  type LocalOptions,
+  type SpaceOptions,
+} from '../options.js';
+import { fnv1a } from '../runtime/hash.js';
 import * as wire from '../script/wire.js';
 import { refusal } from '../session/server-error.js';
 import { Session } from '../session/session.js';
@@ -34,10 +45,6 @@ import {
   settingsOf,
 } from '../session/shared-object.js';
 import type { Surroundings } from '../session/surroundings.js';
-import { Listeners, type SpaceEvents } from './events.js';
-import { fnv1a } from './hash.js';
-import { driverFor, localDriverFor } from './load.js';
-import { type Checked, checkLocalOptions, checkSpaceOptions, type LocalOptions, type SpaceOptions } from './options.js';
 
 /** The state of a space on the server. */
 export interface SpaceState {
@@ -442,6 +449,7 @@ export class Space implements AsyncDisposable {
 
   /**
    * Calls `listener` at each event. An `error` event without a listener throws nothing. Never blocks.
+   * @throws {RangeError | TypeError} for an unknown event, or if `listener` is not a function.
    * @example space.on('trouble', (error) => console.warn(error));
    */
   on<E extends keyof SpaceEvents>(event: E, listener: (...args: SpaceEvents[E]) => void): this {
@@ -450,7 +458,8 @@ export class Space implements AsyncDisposable {
   }
 
   /**
-   * Stops calling `listener` at the event. Never blocks, throws nothing.
+   * Stops calling `listener` at the event. Never blocks.
+   * @throws {RangeError | TypeError} for an unknown event, or if `listener` is not a function.
    * @example space.off('trouble', listener);
    */
   off<E extends keyof SpaceEvents>(event: E, listener: (...args: SpaceEvents[E]) => void): this {

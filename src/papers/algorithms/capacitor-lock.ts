@@ -11,10 +11,12 @@ import {
   type CapacitorHandle,
   type CapacitorOptions,
   enter,
+  foundBy,
   isClosed,
   isDisposed,
   isIdle,
   leave,
+  made,
   mine,
   NAMES,
 } from './capacitor.js';
@@ -141,11 +143,7 @@ export class CapacitorLock implements Lock {
    * @throws {ArenaFullError} if the arena has no room for another object.
    */
   constructor(inner: Lock, options: CapacitorLockOptions = {}) {
-    checkType(`${KIND}: inner`, inner, 'object', 'a lock');
-    for (const name of ['lock', 'unlock'] as const) {
-      if (typeof inner[name] !== 'function')
-        throw new TypeError(`${KIND}: inner must be a lock, but it has no function ${name}`);
-    }
+    checkInnerLock(KIND, inner);
     if (!(options instanceof Found))
       checkOptions(KIND, options, ['bypass', 'fraction', 'whenContended', ...NAMES, ...USUAL], ['firstTicket']);
     const { bypass = BYPASS, fraction = 0, whenContended = false } = options;
@@ -160,7 +158,8 @@ export class CapacitorLock implements Lock {
     this[share] = fraction;
     this[limit] = limitOf(fraction);
     this[onlyContended] = whenContended;
-    this[platoons] = options instanceof Found ? options.capacitor : new Capacitor(bypass, partOf(options));
+    this[platoons] =
+      options instanceof Found ? options.capacitor : new Capacitor(bypass, made(KIND, bypass, partOf(options)));
     this[own] = this[platoons][mine];
   }
 
@@ -177,10 +176,11 @@ export class CapacitorLock implements Lock {
     checkKind(`${KIND}.from: handle`, KIND, handle);
     if (handle.whenContended && typeof handle.capacitor?.semaphore !== 'string')
       throw ownSemaphore(`${KIND}.from: handle`);
+    if (inner !== undefined) checkInnerLock(`${KIND}.from`, inner);
     const lock = inner ?? innerOf(handle.inner);
     if (lock === undefined)
       throw new TypeError(`${KIND}.from: inner must be given, since the handle knows no lock of this library`);
-    const found = new Found(Capacitor.from(handle.capacitor, semaphore), handle);
+    const found = new Found(new Capacitor(0, foundBy(`${KIND}.from`, handle.capacitor, semaphore)), handle);
     return new CapacitorLock(lock, found);
   }
 
@@ -338,6 +338,14 @@ function innerOf(handle: CapacitorLockHandle['inner']): Lock | undefined {
   if (handle?.kind === KIND) return CapacitorLock.from(handle as CapacitorLockHandle);
   const kind = handle?.kind ?? '';
   return Object.hasOwn(CLASSES, kind) ? CLASSES[kind]?.from(handle as never) : undefined;
+}
+
+function checkInnerLock(what: string, inner: Lock): void {
+  checkType(`${what}: inner`, inner, 'object', 'a lock');
+  for (const name of ['lock', 'unlock'] as const) {
+    if (typeof inner[name] !== 'function')
+      throw new TypeError(`${what}: inner must be a lock, but it has no function ${name}`);
+  }
 }
 
 function ownSemaphore(what: string): TypeError {

@@ -149,7 +149,7 @@ export class Capacitor extends SharedObject<typeof KIND> {
    * @throws {ArenaFullError} if the arena has no room for another object, or for another waiter on chains.
    */
   constructor(bypass: number, options: CapacitorOptions = {}) {
-    const { references, semaphore, random } = options instanceof Found ? options : made(bypass, options);
+    const { references, semaphore, random } = options instanceof Found ? options : made(KIND, bypass, options);
     const [own, ...lanes] = references as readonly [Reference, ...Reference[]];
     super(KIND, own);
     for (const lane of lanes) lane.attach(this);
@@ -179,12 +179,7 @@ export class Capacitor extends SharedObject<typeof KIND> {
    * @example const capacitor = Capacitor.from(workerData.capacitor); // its `handle`, sent by the other thread
    */
   static from(handle: CapacitorHandle, semaphore?: InnerSemaphore): Capacitor {
-    const random = handle?.random === true;
-    checkParts(KIND, handle, random || handle?.semaphore === 'multilane' ? 1 : 0);
-    const inner = innerOf(handle.semaphore, semaphore);
-    if (random) checkOfLane(`${KIND}.from: handle`, inner);
-    if (inner === 'chain') prepare(fromHandle(handle.arena));
-    return new Capacitor(0, new Found(findParts(KIND, handle), inner, random));
+    return new Capacitor(0, foundBy(`${KIND}.from`, handle, semaphore));
   }
 
   /**
@@ -311,33 +306,34 @@ export class Capacitor extends SharedObject<typeof KIND> {
   }
 }
 
-function made(bypass: number, options: CapacitorOptions): Found {
-  checkInteger(`${KIND}: bypass`, bypass, 1, LIMIT);
-  checkOptions(KIND, options, [...NAMES, ...USUAL], ['firstTicket']);
+/** @internal Checks the arguments of a constructor, and makes the parts. Errors begin with `what`: the class. */
+export function made(what: string, bypass: number, options: CapacitorOptions): Found {
+  checkInteger(`${what}: bypass`, bypass, 1, LIMIT);
+  checkOptions(what, options, [...NAMES, ...USUAL], ['firstTicket']);
   const { lanes, random = false } = options;
   const { semaphore = lanes === undefined || random ? 'twa' : 'multilane' } = options;
-  checkInner(`${KIND}: semaphore`, semaphore);
-  checkType(`${KIND}: random`, random, 'boolean', 'true or false');
-  if (lanes !== undefined) checkLanes(KIND, lanes);
+  checkInner(`${what}: semaphore`, semaphore);
+  checkType(`${what}: random`, random, 'boolean', 'true or false');
+  if (lanes !== undefined) checkLanes(what, lanes);
   if (random) {
-    if (lanes === undefined) throw new TypeError(`${KIND}: random needs lanes`);
-    checkOfLane(KIND, semaphore);
+    if (lanes === undefined) throw new TypeError(`${what}: random needs lanes`);
+    checkOfLane(what, semaphore);
     if (lanes > bypass)
-      throw new RangeError(`${KIND}: random lanes must be at most as many as bypass, which is ${bypass}, got ${lanes}`);
+      throw new RangeError(`${what}: random lanes must be at most as many as bypass, which is ${bypass}, got ${lanes}`);
   } else if ((lanes === undefined) === (semaphore === 'multilane')) {
-    throw new TypeError(`${KIND}: lanes and a semaphore other than 'multilane' exclude one another: give one of both`);
+    throw new TypeError(`${what}: lanes and a semaphore other than 'multilane' exclude one another: give one of both`);
   }
   const defaults = { spin: SPIN, threshold: semaphore === 'twa' ? TWA_THRESHOLD : 0, names: NAMES };
   const of = (max: number) => ({
-    ...checkProperties(KIND, max, options, defaults),
+    ...checkProperties(what, max, options, defaults),
     max,
     variant: semaphore === 'chain' ? PASS : 0n,
   });
   const own = of(bypass);
   // This check fails before the object is made, because nobody would dispose of the object.
-  if (semaphore === 'chain') prepare(membershipForNew(options.arena));
+  if (semaphore === 'chain') prepare(membershipForNew(what, options.arena));
   const lane = random ? of(Math.ceil(bypass / (lanes as number))) : own;
-  return new Found(makeParts(KIND, own, lane, lanes ?? 0, options.arena), semaphore, random);
+  return new Found(makeParts(what, KIND, own, lane, lanes ?? 0, options.arena), semaphore, random);
 }
 
 /** Checks the semaphore of a lane chosen at random. */
@@ -346,21 +342,35 @@ function checkOfLane(what: string, semaphore: InnerName | InnerSemaphore): void 
     throw new TypeError(`${what}: random lanes must have a semaphore of the library each, and no multilane one`);
 }
 
+/** @internal Finds the parts of a handle. Errors begin with `what`: the `from` of a class. */
+export function foundBy(what: string, handle: CapacitorHandle, semaphore?: InnerSemaphore): Found {
+  const random = handle?.random === true;
+  checkParts(KIND, handle, random || handle?.semaphore === 'multilane' ? 1 : 0);
+  const inner = innerOf(what, handle.semaphore, semaphore);
+  if (random) checkOfLane(`${what}: handle`, inner);
+  if (inner === 'chain') prepare(fromHandle(handle.arena));
+  return new Found(findParts(KIND, handle), inner, random);
+}
+
 /** Returns the semaphore that a handle stands for, or the semaphore that the caller of `from` has given. */
-function innerOf(semaphore: CapacitorHandle['semaphore'], given?: InnerSemaphore): InnerName | InnerSemaphore {
+function innerOf(
+  what: string,
+  semaphore: CapacitorHandle['semaphore'],
+  given?: InnerSemaphore,
+): InnerName | InnerSemaphore {
   if (typeof semaphore === 'string') {
-    checkInner(`${KIND}.from: semaphore of the handle`, semaphore);
+    checkInner(`${what}: semaphore of the handle`, semaphore);
     if (given === undefined) return semaphore;
-    throw new TypeError(`${KIND}.from: semaphore must be left out, since the handle names '${semaphore}'`);
+    throw new TypeError(`${what}: semaphore must be left out, since the handle names '${semaphore}'`);
   }
   if (given !== undefined) {
-    checkType(`${KIND}.from: semaphore`, given, 'object', 'a semaphore of your own');
-    checkInner(`${KIND}.from: semaphore`, given);
+    checkType(`${what}: semaphore`, given, 'object', 'a semaphore of your own');
+    checkInner(`${what}: semaphore`, given);
     return given;
   }
   const kind = semaphore?.kind ?? '';
   const inner = Object.hasOwn(CLASSES, kind) ? CLASSES[kind]?.from(semaphore as never) : undefined;
   if (inner === undefined)
-    throw new TypeError(`${KIND}.from: semaphore must be given, since the handle knows no semaphore of this entry`);
+    throw new TypeError(`${what}: semaphore must be given, since the handle knows no semaphore of this entry`);
   return inner;
 }

@@ -127,11 +127,11 @@ export class ChainSemaphore extends ListingSemaphore<typeof KIND> {
   }
 }
 
-function properties(permits: number, options: ChainSemaphoreOptions): Properties {
-  const checked = hashed(KIND, checkProperties(KIND, permits, options, DEFAULTS), options);
+function properties(what: string, permits: number, options: ChainSemaphoreOptions): Properties {
+  const checked = hashed(what, checkProperties(what, permits, options, DEFAULTS), options);
   const { wake = 'pass', look = 0 } = options;
-  checkChoice(`${KIND}: wake`, wake, WAKES);
-  checkInteger(`${KIND}: look`, look, 0, MOST_POLLS);
+  checkChoice(`${what}: wake`, wake, WAKES);
+  checkInteger(`${what}: look`, look, 0, MOST_POLLS);
   const variant = BigInt(WAKES.indexOf(wake)) | (BigInt(look) << 32n);
   return { ...checked, variant };
 }

@@ -114,9 +114,9 @@ export class ChannelSemaphore extends ListingSemaphore<typeof KIND> {
   }
 }
 
-function properties(permits: number, options: ChannelSemaphoreOptions): Properties {
-  const checked = hashed(KIND, checkProperties(KIND, permits, options, DEFAULTS), options);
+function properties(what: string, permits: number, options: ChannelSemaphoreOptions): Properties {
+  const checked = hashed(what, checkProperties(what, permits, options, DEFAULTS), options);
   const { lazy = false } = options;
-  checkType(`${KIND}: lazy`, lazy, 'boolean', 'true or false');
+  checkType(`${what}: lazy`, lazy, 'boolean', 'true or false');
   return { ...checked, variant: BigInt(Number(lazy)) << 32n };
 }

@@ -13,7 +13,7 @@ const KIND = 'ClhLock';
 const DEFINITION: Definition<typeof KIND, [ClhLockOptions]> = {
   kind: KIND,
   number: KIND_CLH_LOCK,
-  properties: (options) => properties(KIND, options),
+  properties,
 };
 
 /**

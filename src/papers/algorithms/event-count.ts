@@ -29,7 +29,7 @@ const DEFINITION: Definition<typeof KIND, [EventCountOptions]> = {
   properties,
   prepare: (membership) => prepare(membership),
 };
-const DEFAULTS = { spin: 100, names: [] };
+const DEFAULTS = { spin: 100, names: [], first: 'first' };
 const LAST = 2n ** 62n;
 
 /**
@@ -113,8 +113,8 @@ export class EventCount extends ListingObject<typeof KIND> {
   }
 }
 
-function properties(options: EventCountOptions): Properties {
-  checkOptions(KIND, options, ['first', ...USUAL]);
+function properties(what: string, options: EventCountOptions): Properties {
+  checkOptions(what, options, ['first', ...USUAL]);
   const { first = 0n, policy, spin } = options;
-  return checkProperties(KIND, 0, { policy, spin, firstTicket: first } as PolicyOptions, DEFAULTS);
+  return checkProperties(what, 0, { policy, spin, firstTicket: first } as PolicyOptions, DEFAULTS);
 }

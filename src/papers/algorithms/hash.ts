@@ -3,7 +3,6 @@
  * core/papers/hashes.ts computes the hashes.
  */
 
-import type { Kind } from '../../border/kinds.js';
 import { FAR_PARKS } from '../../border/numbers.js';
 import type { Properties } from '../../objects/options.js';
 import { checkChoice, checkType } from '../../runtime/errors.js';
@@ -33,12 +32,12 @@ export interface HashedOptions extends ListingOptions {
 
 /** @internal Returns the properties with the hash of the options, and with the option `farParks`. */
 export function hashed(
-  kind: Kind,
+  what: string,
   properties: Properties,
   { hash = 'multiplier', farParks = false }: HashedOptions & Pick<ThresholdOptions, 'farParks'>,
 ): Properties {
-  const number = HASHES.indexOf(checkChoice(`${kind}: hash`, hash, HASHES));
-  checkType(`${kind}: farParks`, farParks, 'boolean', 'true or false');
+  const number = HASHES.indexOf(checkChoice(`${what}: hash`, hash, HASHES));
+  checkType(`${what}: farParks`, farParks, 'boolean', 'true or false');
   const { threshold = 0 } = properties;
   return { ...properties, hash: number, threshold: farParks ? threshold | FAR_PARKS : threshold };
 }

@@ -46,7 +46,7 @@ const SPREAD = 0x9e3779b1;
 export function algorithmsFor(what: string, key: number, options: KeyWakeOptions, names = USUAL): Algorithms {
   checkInteger(`${what}: key`, key, 0, MOST_KEY);
   checkOptions(what, options, names);
-  return algorithmsOf(membershipOf(options.arena));
+  return algorithmsOf(membershipOf(what, options.arena));
 }
 
 /** @internal Checks how to wait, and returns the number of polls. */
@@ -57,7 +57,7 @@ export function pollsOf(what: string, options: KeyWaitOptions): number {
 /** @internal Does the same as pollsOf, and makes sure that the calling thread has a wait element. */
 export function pollsNow(what: string, options: KeyWaitOptions, how?: 'prepareLocation'): number {
   const polls = pollsOf(what, options);
-  prepare(membershipOf(options.arena), how);
+  prepare(membershipOf(what, options.arena), how);
   return polls;
 }
 

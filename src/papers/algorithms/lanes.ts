@@ -26,12 +26,13 @@ export class Parts {
   }
 }
 
-export function checkLanes(kind: Kind, lanes: number): number {
-  return checkInteger(`${kind}: lanes`, lanes, 1, MOST_LANES);
+export function checkLanes(what: string, lanes: number): number {
+  return checkInteger(`${what}: lanes`, lanes, 1, MOST_LANES);
 }
 
 /** Makes an object and its lanes. If one of them cannot be made, closes and detaches from those that have been made. */
 export function makeParts(
+  what: string,
   kind: Kind,
   own: Properties,
   lane: Properties,
@@ -41,7 +42,7 @@ export function makeParts(
   return all(
     Array.from(
       { length: 1 + lanes },
-      (_, i) => () => makeObject(kind, KINDS[kind], i === 0 ? own : lane, membershipForNew(arena)),
+      (_, i) => () => makeObject(kind, KINDS[kind], i === 0 ? own : lane, membershipForNew(what, arena)),
     ),
     ({ membership, address }) => closeParts(algorithmsOf(membership), address, []),
   );

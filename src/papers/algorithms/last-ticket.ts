@@ -11,5 +11,5 @@ import { membershipOf } from '../../runtime/own-arenas.js';
  * @example console.log(lastTicket());
  */
 export function lastTicket(arena?: Arena): bigint {
-  return membershipOf(arena).core.ticketTaken.value;
+  return membershipOf('lastTicket', arena).core.ticketTaken.value;
 }

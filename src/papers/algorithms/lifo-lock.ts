@@ -13,7 +13,7 @@ const KIND = 'LifoLock';
 const DEFINITION: Definition<typeof KIND, [LifoLockOptions]> = {
   kind: KIND,
   number: KIND_LIFO_LOCK,
-  properties: (options) => properties(KIND, options),
+  properties,
 };
 
 /**

@@ -117,8 +117,8 @@ export class LocationSemaphore extends ListingSemaphore<typeof KIND> {
   }
 }
 
-function properties(permits: number, options: LocationSemaphoreOptions): Properties {
-  const checked = hashed(KIND, checkProperties(KIND, permits, options, DEFAULTS), options);
-  const alternating = checkAlternating(KIND, options.alternating);
+function properties(what: string, permits: number, options: LocationSemaphoreOptions): Properties {
+  const checked = hashed(what, checkProperties(what, permits, options, DEFAULTS), options);
+  const alternating = checkAlternating(what, options.alternating);
   return { ...checked, variant: BigInt(Number(alternating)) << 32n };
 }

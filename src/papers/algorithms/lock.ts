@@ -61,8 +61,8 @@ export interface LockFunctions {
 const DEFAULTS = { spin: 100, names: [] };
 
 /** @internal Checks the options of a new lock. */
-export function properties(kind: Kind, options: LockOptions & { firstTicket?: bigint }): Properties {
-  return checkProperties(kind, 1, options, DEFAULTS);
+export function properties(what: string, options: LockOptions & { firstTicket?: bigint }): Properties {
+  return checkProperties(what, 1, options, DEFAULTS);
 }
 
 /**

@@ -13,7 +13,7 @@ const KIND = 'McsLock';
 const DEFINITION: Definition<typeof KIND, [McsLockOptions]> = {
   kind: KIND,
   number: KIND_MCS_LOCK,
-  properties: (options) => properties(KIND, options),
+  properties,
 };
 
 /**

@@ -134,5 +134,5 @@ function made(permits: number, options: MultilaneSemaphoreOptions): Parts {
   const properties = checkProperties(KIND, permits, options, DEFAULTS);
   const { lanes = LANES } = options;
   checkLanes(KIND, lanes);
-  return new Parts(makeParts(KIND, properties, properties, lanes, options.arena));
+  return new Parts(makeParts(KIND, KIND, properties, properties, lanes, options.arena));
 }

@@ -13,7 +13,7 @@ const KIND = 'ReciprocatingLock';
 const DEFINITION: Definition<typeof KIND, [ReciprocatingLockOptions]> = {
   kind: KIND,
   number: KIND_RECIPROCATING_LOCK,
-  properties: (options) => properties(KIND, options),
+  properties,
 };
 
 /**

@@ -77,8 +77,8 @@ export class Sequencer extends ListingObject<typeof KIND> {
   }
 }
 
-function properties(options: SequencerOptions): Properties {
-  checkOptions(KIND, options, ['first', 'arena']);
+function properties(what: string, options: SequencerOptions): Properties {
+  checkOptions(what, options, ['first', 'arena']);
   const { first = 0n } = options;
-  return checkProperties(KIND, 0, { firstTicket: first }, { spin: 0, names: [] });
+  return checkProperties(what, 0, { firstTicket: first }, { spin: 0, names: [], first: 'first' });
 }

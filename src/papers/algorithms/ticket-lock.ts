@@ -13,7 +13,7 @@ const KIND = 'TicketLock';
 const DEFINITION: Definition<typeof KIND, [TicketLockOptions]> = {
   kind: KIND,
   number: KIND_TICKET_LOCK,
-  properties: (options) => properties(KIND, options),
+  properties,
 };
 
 /**

@@ -109,9 +109,9 @@ export class TicketSemaphore extends ListingSemaphore<typeof KIND> {
   }
 }
 
-function properties(permits: number, options: TicketSemaphoreOptions): Properties {
-  const checked = checkProperties(KIND, permits, options, DEFAULTS);
+function properties(what: string, permits: number, options: TicketSemaphoreOptions): Properties {
+  const checked = checkProperties(what, permits, options, DEFAULTS);
   const { delay = 0 } = options;
-  checkInteger(`${KIND}: delay`, delay, 0, MOST_DELAY);
+  checkInteger(`${what}: delay`, delay, 0, MOST_DELAY);
   return { ...checked, variant: BigInt(delay) };
 }

@@ -13,7 +13,7 @@ const KIND = 'TtsLock';
 const DEFINITION: Definition<typeof KIND, [TtsLockOptions]> = {
   kind: KIND,
   number: KIND_TTS_LOCK,
-  properties: (options) => properties(KIND, options),
+  properties,
 };
 
 /**

@@ -101,9 +101,9 @@ export class TwaLock extends SharedLock<typeof KIND> {
   }
 }
 
-function properties(options: TwaLockOptions): Properties {
-  const checked = hashed(KIND, checkProperties(KIND, 1, options, DEFAULTS), options);
+function properties(what: string, options: TwaLockOptions): Properties {
+  const checked = hashed(what, checkProperties(what, 1, options, DEFAULTS), options);
   const { waiting = 'buckets' } = options;
-  checkChoice(`${KIND}: waiting`, waiting, WAYS);
+  checkChoice(`${what}: waiting`, waiting, WAYS);
   return waiting === 'chains' ? { ...checked, hash: (checked.hash ?? 0) | ON_CHAINS } : checked;
 }

@@ -130,9 +130,9 @@ export class TwaSemaphore extends ListingSemaphore<typeof KIND> {
   }
 }
 
-function properties(permits: number, options: TwaSemaphoreOptions): Properties {
-  const checked = hashed(KIND, checkProperties(KIND, permits, options, DEFAULTS), options);
+function properties(what: string, permits: number, options: TwaSemaphoreOptions): Properties {
+  const checked = hashed(what, checkProperties(what, permits, options, DEFAULTS), options);
   const { sequestered = false } = options;
-  checkType(`${KIND}: sequestered`, sequestered, 'boolean', 'true or false');
+  checkType(`${what}: sequestered`, sequestered, 'boolean', 'true or false');
   return sequestered ? { ...checked, hash: (checked.hash ?? 0) | SEQUESTERED } : checked;
 }

@@ -34,7 +34,7 @@ export class WaitChannel {
   /** @internal */
   constructor(algorithms: Algorithms, key: number, options: KeyWaitOptions) {
     this.#algorithms = algorithms;
-    this.#membership = membershipOf(options.arena);
+    this.#membership = membershipOf('channelOf', options.arena);
     this.#at = channelAt(algorithms, key);
     this.#polls = pollsOf('channelOf', options);
   }

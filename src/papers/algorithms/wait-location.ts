@@ -35,7 +35,7 @@ export class WaitLocation {
   /** @internal */
   constructor(algorithms: Algorithms, key: number, options: LocationWaitOptions) {
     this.#algorithms = algorithms;
-    this.#membership = membershipOf(options.arena);
+    this.#membership = membershipOf('locationOf', options.arena);
     this.#at = algorithms.lookUp(key);
     this.#polls = pollsOf('locationOf', options);
     this.#alternates = checkAlternating('locationOf', options.alternating);

@@ -72,7 +72,7 @@ export function addressWaitUntil<T>(key: number, satisfied: () => T, options: Ad
   const { look = 0 } = options;
   let looks = checkInteger('addressWaitUntil: look', look, 0, MOST_POLLS);
   const slot = slotOf(key);
-  const membership = membershipOf(options.arena);
+  const membership = membershipOf('addressWaitUntil', options.arena);
   let value = satisfied();
   for (; !value && looks > 0; looks--) {
     algorithms.pause();

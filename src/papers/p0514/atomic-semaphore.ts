@@ -60,9 +60,9 @@ class OwnPlace extends Places {
   }
 }
 
-function properties(options: AtomicSemaphoreOptions): Properties {
-  checkOptions(KIND, options, ['arena']);
-  return { permits: 0, max: LIMIT, spin: 0, robust: false };
+function properties(what: string, options: AtomicSemaphoreOptions): Properties {
+  checkOptions(what, options, ['arena']);
+  return { permits: 0, max: LIMIT, spin: 0 };
 }
 
 /**

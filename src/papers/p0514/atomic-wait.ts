@@ -32,7 +32,7 @@ const tables = new WeakMap<Membership, Table>();
 
 function tableOf(what: string, options: AtomicWaitOptions = {}): Table {
   checkNames(what, options);
-  const membership = membershipOf(options.arena);
+  const membership = membershipOf(what, options.arena);
   let table = tables.get(membership);
   if (table === undefined) {
     table = new Table(membership);

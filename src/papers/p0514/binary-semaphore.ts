@@ -13,7 +13,7 @@ const MAX = 1;
 const DEFINITION: Definition<typeof KIND, [number, SemaphoreOptions]> = {
   kind: KIND,
   number: KIND_BINARY_SEMAPHORE,
-  properties: (desired, options) => counterProperties(KIND, desired, MAX, options),
+  properties: (what, desired, options) => counterProperties(what, desired, MAX, options),
 };
 
 /**

@@ -12,7 +12,7 @@ const KIND = 'CountingSemaphore';
 const DEFINITION: Definition<typeof KIND, [number, SemaphoreOptions]> = {
   kind: KIND,
   number: KIND_COUNTING_SEMAPHORE,
-  properties: (desired, options) => counterProperties(KIND, desired, LIMIT, options),
+  properties: (what, desired, options) => counterProperties(what, desired, LIMIT, options),
 };
 
 /**

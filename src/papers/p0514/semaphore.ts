@@ -66,14 +66,13 @@ const nap = (): void => {
 const brief = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, BRIEF));
 
 /** @internal Checks the arguments of a new semaphore. */
-export function counterProperties(kind: Kind, desired: unknown, max: number, options: SemaphoreOptions): Properties {
-  checkOptions(kind, options, USUAL);
+export function counterProperties(what: string, desired: unknown, max: number, options: SemaphoreOptions): Properties {
+  checkOptions(what, options, USUAL);
   return {
-    permits: checkInteger(`${kind}: desired`, desired, 0, max),
+    permits: checkInteger(`${what}: desired`, desired, 0, max),
     max: LIMIT,
-    spin: budget(kind, options, ADAPTIVE, PARKING),
+    spin: budget(what, options, ADAPTIVE, PARKING),
     threshold: max,
-    robust: false,
   };
 }
 
@@ -203,7 +202,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
 
   /**
    * Ends the wait of a request that the queue did not admit, because the request was cancelled for a reason or the
-   * queue is closed. The request has left its place in the queue, but it is still counted as waiting.
+   * queue is closed. The request has left the queue, but it is still counted as waiting.
    *
    * First the request subtracts what it wants from the count of waiting units. It can subtract only what signals have
    * not handed on yet. The rest has been handed on: these permits are in the queue, or a signaller is between the two

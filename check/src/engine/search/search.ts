@@ -9,7 +9,7 @@
  * Reduction. A write is local if no other thread will access its word any more. A read is local if no other thread will
  * write its word any more. A local step commutes with everything that the other threads can do, so the search tries
  * this step alone: a persistent set of one thread. But the search does not know what the other threads will do. It
- * assumes that from its place in its program on, a thread will do only what it has been seen to do there (sharing.ts).
+ * assumes that from its position in its program on, a thread will do only what it has been seen to do there (sharing.ts).
  *
  * Such an assumption may prove wrong later. So when everything has been searched, the search comes back to each state
  * that relied on a wrong assumption (tree.ts), and tries all threads there. It repeats this until no such state is

@@ -1,15 +1,16 @@
 /**
- * Learns which words the threads may still access, each from its place in its program.
+ * Learns which words the threads may still access, each from its position in its program.
  *
- *      place ──► place ──► place        a place: a position of a thread in its program (StateSpace.placeOf)
- *        │         ▲         │          an arrow: a way from a place to the next, as seen
- *        └► place ─┘         ▼
- *         reads a        writes b       so from the first place on, the thread may still read a and write b
+ *      here ──► here ──► here        here: a position of a thread in its program (StateSpace.positionOf)
+ *        │        ▲        │          an arrow: a way from a position to the next, as seen
+ *        └► here ─┘        ▼
+ *       reads a        writes b       so from the first position on, the thread may still read a and write b
  *
- * A thread goes from place to place, and makes one access at each. So it may still make the accesses of all places that
- * can be reached from its own place. The class learns the ways and the accesses from every step that the search takes.
+ * A thread goes from position to position, and makes one access at each. So it may still make the accesses of all
+ * positions that can be reached from its own position. The class learns the ways and the accesses from every step that
+ * the search takes.
  *
- * A reliance is an assumption of the search about one word: from their present places on, the other threads will not
+ * A reliance is an assumption of the search about one word: from their present positions on, the other threads will not
  * access this word, or will not write it. A way or an access that is learnt later may prove a reliance wrong. So the
  * class keeps each reliance, without duplicates, and `takeBroken` checks all reliances again.
  */
@@ -24,18 +25,18 @@ const WRITTEN = 2;
 const MOST = 4;
 /** Stands instead of the column of a reliance that has proved wrong and was reported. */
 const RETIRED = -1;
-/** Stands instead of the place of a thread that does not matter: the thread that relies, or a thread that is over. */
+/** Stands instead of the position of a thread that does not matter: the thread that relies, or a thread that is over. */
 const NOWHERE = -1;
 
 export class Sharing {
   readonly #threads: number;
-  /** For each thread, its places: the number that the state space gives to a place, and the number in this class. */
+  /** For each thread, its positions: the number that the state space gives to a position, and the number in this class. */
   readonly #known: Map<number, number>[] = [];
-  /** For each place, the places that follow it. */
+  /** For each position, the positions that follow it. */
   readonly #next: number[][] = [];
-  /** For each place, the places that it follows. */
+  /** For each position, the positions that it follows. */
   readonly #before: number[][] = [];
-  /** What a thread may do from a place on: a row for each place, a column for each word that has been accessed. */
+  /** What a thread may do from a position on: a row for each position, a column for each word that has been accessed. */
   #later = new Uint8Array(1 << 14);
   #row = 64;
   /** For each word of 8 bytes, its column + 1, or 0. */
@@ -45,15 +46,15 @@ export class Sharing {
   readonly #visible: Uint8Array;
   /**
    * The reliances: a row for each. The first word of a row has the column of the word and what the other threads must
-   * not do to the word. Then the row has the place of each thread, or NOWHERE. The row of a reliance that has proved
+   * not do to the word. Then the row has the position of each thread, or NOWHERE. The row of a reliance that has proved
    * wrong and was reported begins with RETIRED, so no state can rely on it again.
    */
   #rows = new Int32Array(1 << 12);
   #reliances = 0;
   /** Where the rows are, by their hash: number + 1, or 0. */
   #slots = new Int32Array(1 << 10);
-  /** The places of the threads at each depth of the search. */
-  #places = new Int32Array(1 << 10);
+  /** The positions of the threads at each depth of the search. */
+  #positions = new Int32Array(1 << 10);
 
   constructor(space: StateSpace) {
     this.#threads = space.threads;
@@ -72,23 +73,23 @@ export class Sharing {
   }
 
   /**
-   * Notes the places of the threads `depth` steps from the start, and the ways that led there from the places one step
+   * Notes the positions of the threads `depth` steps from the start, and the ways that led there from the positions one step
    * before. If `mover` is given, only this thread has moved.
    */
   arrive(space: StateSpace, depth: number, mover = -1): void {
     const threads = this.#threads;
     const at = depth * threads;
-    if (at + threads > this.#places.length) this.#places = grown(this.#places);
-    const places = this.#places;
+    if (at + threads > this.#positions.length) this.#positions = grown(this.#positions);
+    const positions = this.#positions;
     for (let t = 0; t < threads; t++) {
-      const from = depth === 0 ? -1 : places[at - threads + t];
-      const to = mover < 0 || t === mover ? this.#place(t, space.placeOf(t)) : from;
-      places[at + t] = to;
+      const from = depth === 0 ? -1 : positions[at - threads + t];
+      const to = mover < 0 || t === mover ? this.#position(t, space.positionOf(t)) : from;
+      positions[at + t] = to;
       if (from >= 0 && from !== to) this.#connect(from, to);
     }
   }
 
-  /** Notes that there is a way from one place to the other. */
+  /** Notes that there is a way from one position to the other. */
   #connect(from: number, to: number): void {
     if (this.#next[from].includes(to)) return;
     this.#next[from].push(to);
@@ -108,12 +109,12 @@ export class Sharing {
     // For a wait or a notify, the word counts as read.
     const word = plain < 0 ? space.accessedWord(t) : plain;
     const what = plain >= 0 && space.pendingIsWrite(t) ? ACCESSED | WRITTEN : ACCESSED;
-    this.#learn(this.#places[depth * this.#threads + t], this.#columnOf(word), what);
+    this.#learn(this.#positions[depth * this.#threads + t], this.#columnOf(word), what);
   }
 
   /**
    * Returns the number of a reliance if the next access of t is local, as far as is known. An access is local if it
-   * commutes with everything that the other threads will do from their places on. Otherwise returns -1.
+   * commutes with everything that the other threads will do from their positions on. Otherwise returns -1.
    */
   rely(space: StateSpace, depth: number, t: number): number {
     const word = space.pendingWord(t);
@@ -126,12 +127,12 @@ export class Sharing {
     const rows = this.#rows;
     rows[row] = column * MOST + conflict;
     for (let u = 0; u < threads; u++) {
-      let place = u === t ? NOWHERE : this.#places[depth * threads + u];
-      if (u !== t && (this.#later[place * this.#row + column] & conflict) !== 0) {
+      let position = u === t ? NOWHERE : this.#positions[depth * threads + u];
+      if (u !== t && (this.#later[position * this.#row + column] & conflict) !== 0) {
         if (!space.isOver(u)) return -1;
-        place = NOWHERE;
+        position = NOWHERE;
       }
-      rows[row + 1 + u] = place;
+      rows[row + 1 + u] = position;
     }
     return this.#number(row);
   }
@@ -155,8 +156,8 @@ export class Sharing {
     const column = Math.floor(this.#rows[row] / MOST);
     const conflict = this.#rows[row] % MOST;
     for (let i = row + 1; i <= row + this.#threads; i++) {
-      const place = this.#rows[i];
-      if (place !== NOWHERE && (this.#later[place * this.#row + column] & conflict) !== 0) return false;
+      const position = this.#rows[i];
+      if (position !== NOWHERE && (this.#later[position * this.#row + column] & conflict) !== 0) return false;
     }
     return true;
   }
@@ -197,10 +198,10 @@ export class Sharing {
     }
   }
 
-  /** Notes what a thread may do from a place on, and so also from all places before this place. */
-  #learn(place: number, column: number, what: number): void {
-    if ((this.#later[place * this.#row + column] & what) === what) return;
-    const todo = [place, column];
+  /** Notes what a thread may do from a position on, and so also from all positions before this position. */
+  #learn(position: number, column: number, what: number): void {
+    if ((this.#later[position * this.#row + column] & what) === what) return;
+    const todo = [position, column];
     while (todo.length > 0) {
       const c = todo.pop() as number;
       const p = todo.pop() as number;
@@ -211,15 +212,15 @@ export class Sharing {
     }
   }
 
-  #place(t: number, key: number): number {
+  #position(t: number, key: number): number {
     const known = this.#known[t].get(key);
     if (known !== undefined) return known;
-    const place = this.#next.length;
-    this.#known[t].set(key, place);
+    const position = this.#next.length;
+    this.#known[t].set(key, position);
     this.#next.push([]);
     this.#before.push([]);
-    while ((place + 1) * this.#row > this.#later.length) this.#later = grown(this.#later);
-    return place;
+    while ((position + 1) * this.#row > this.#later.length) this.#later = grown(this.#later);
+    return position;
   }
 
   #columnOf(word: number): number {
@@ -233,8 +234,8 @@ export class Sharing {
   #widen(): void {
     const row = this.#row * 2;
     const later = new Uint8Array(this.#later.length * 2);
-    for (let place = 0; place < this.#next.length; place++)
-      later.set(this.#later.subarray(place * this.#row, (place + 1) * this.#row), place * row);
+    for (let position = 0; position < this.#next.length; position++)
+      later.set(this.#later.subarray(position * this.#row, (position + 1) * this.#row), position * row);
     this.#later = later;
     this.#row = row;
   }

@@ -53,8 +53,8 @@ export interface StateSpace {
   readonly sharedWords: number;
   /** Returns the addresses of the words that the checks read. An access to one of these words is never local. */
   visibleWords(): Iterable<number>;
-  /** Numbers the place of t in its program. A place has the same number whatever the memory holds. */
-  placeOf(t: number): number;
+  /** Numbers the position of t in its program. A position has the same number whatever the memory holds. */
+  positionOf(t: number): number;
   /**
    * Returns the word of 8 bytes to which the pending access of t goes. Returns -1 if the access is a wait or a notify,
    * since these concern other threads too.

@@ -341,7 +341,8 @@ export function modelOf(line: Line): Model {
       if (programs.every((program) => program.at(-1)?.text === 'retire')) checkRetired(scene);
     },
     objects: (scene) => {
-      for (let i = 0; i < before; i++) scene.callNow(0, 'createObject', 1, 0, 1, 0, 0, 0, 0, 0, 0, 0);
+      for (let i = 0; i < before; i++)
+        scene.callNow(0, 'createObject', constant('KIND_SEMAPHORE'), 0, 1, 0, 0, 0, 0, 0, 0, 0);
       if (borrows(kind) && !line.cold) for (let t = 0; t < programs.length; t++) scene.callNow(t, 'prepare');
       if (line.awake) {
         for (let t = 0; t < programs.length; t++) scene.callNow(t, 'setAwake', line.awake.pauses, NEAR);

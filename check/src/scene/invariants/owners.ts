@@ -9,8 +9,8 @@ import { GOT, READY } from '../words.js';
 
 const O_UNREPORTED_DEATHS = constant('O_UNREPORTED_DEATHS');
 const O_KIND = constant('O_KIND');
-const MUTEX = constant('KIND_MUTEX');
-const CONDITION = constant('KIND_CONDITION');
+const HAS_HEAD = constant('HAS_HEAD');
+const HOLDS = constant('HOLDS');
 const M_WORD = constant('M_WORD');
 const M_OWNER = constant('M_OWNER');
 
@@ -18,13 +18,9 @@ function wordOf({ machine }: Scene, address: number): number {
   return machine.words[address >> 2];
 }
 
-function isMutex(scene: Scene, object: number): boolean {
-  return wordOf(scene, object + O_KIND) === MUTEX;
-}
-
-/** A thread that dies with a notification of a condition does not count as an owner that died. */
-function isCondition(scene: Scene, object: number): boolean {
-  return wordOf(scene, object + O_KIND) === CONDITION;
+/** Whether the kind of an object has a trait (core/kinds/words.ts). */
+function has(scene: Scene, object: number, trait: number): boolean {
+  return (wordOf(scene, object + O_KIND) & trait) !== 0;
 }
 
 /**
@@ -38,14 +34,15 @@ export function ownerDies(scene: Scene, t: number, unreported: number): void {
     const attachment = scene.robust(t, s);
     if (attachment === 0) {
       ghosts.setHeld(s, ghosts.held(s) + (s === 0 ? unreported : 0));
-    } else if (isMutex(scene, address)) {
+    } else if (has(scene, address, HAS_HEAD)) {
       if ((wordOf(scene, address + M_WORD) & M_OWNER) === t + 1) ghosts.ownerDies(s);
     } else {
       let holds = scene.get(t, GOT + s) + scene.permits.givingBack(t, s);
       if (s === 0) for (let list = scene.get(t, READY); list !== 0; list >>>= 4) holds += list & 15;
       ghosts.setHeld(s, ghosts.held(s) - holds);
       const record = scene.regions.elements + (attachment - 1) * ELEMENT_SIZE;
-      if (wordOf(scene, record + E_HELD) !== 0 && !isCondition(scene, address)) ghosts.ownerDies(s);
+      // A thread that dies with a notification of a condition does not count as an owner that died.
+      if (wordOf(scene, record + E_HELD) !== 0 && has(scene, address, HOLDS)) ghosts.ownerDies(s);
     }
   }
 }
@@ -66,9 +63,9 @@ export function checkDeaths(scene: Scene): void {
 /** Checks, at the end, that the records of an object (`held`) say how many permits of the object threads hold. */
 export function checkHeld(scene: Scene, object: number, held: number): void {
   const s = scene.semaphores.indexOf(object);
-  if (isMutex(scene, object)) {
+  if (has(scene, object, HAS_HEAD)) {
     if (held !== 0) throw new Violation(`${held} are said to be the head at the end`);
-  } else if (isCondition(scene, object)) {
+  } else if (!has(scene, object, HOLDS)) {
     if (held !== 0) throw new Violation(`${held} notifications are carried at the end`);
   } else if (s >= 0 && scene.isRobust(s) && held !== scene.ghosts.held(s))
     throw new Violation(`${scene.ghosts.held(s)} permits are held, and ${held} recorded`);

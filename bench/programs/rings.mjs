@@ -3,7 +3,7 @@
  * In each round one thread, and only one, must get a DeadlockError that names the whole ring. The time is counted from
  * the moment at which the last thread asks for its second mutex.
  *
- *     node scripts/rings.mjs [--sizes 2,3,8,64] [--rounds 250]
+ *     node bench/programs/rings.mjs [--sizes 2,3,8,64] [--rounds 250]
  *
  * Exits with 1 if a round has another end. `npm run build` must come before.
  */

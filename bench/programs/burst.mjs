@@ -2,7 +2,7 @@
  * Measures how long a release takes that looks into one bucket of the waiting array, before and after a burst of
  * waiters:
  *
- *     node scripts/burst.mjs [folder of another build]
+ *     node bench/programs/burst.mjs [folder of another build]
  *
  * A worker blocks for more permits than it ever gets. So each release of one permit looks into the bucket of one ticket
  * and wakes nobody. The burst consists of 30,000 promises, each on a semaphore of its own and for 4 permits. They fill

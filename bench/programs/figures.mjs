@@ -2,9 +2,9 @@
  * The figures and tables of docs/papers that come from a measurement with real threads. Each page has a line beside the
  * figure, in a comment of HTML, which names the code that was measured: a hash of each built module.
  *
- *     node scripts/figures.mjs                says of each figure whether it shows today's modules; exits with 1 if not
- *     node scripts/figures.mjs measure NAME   measures a figure anew: its table, its drawings and its line
- *     node scripts/figures.mjs draw NAME      makes the table and the drawings of a kept record again
+ *     node bench/programs/figures.mjs                says of each figure whether it shows today's modules; exits with 1 if not
+ *     node bench/programs/figures.mjs measure NAME   measures a figure anew: its table, its drawings and its line
+ *     node bench/programs/figures.mjs draw NAME      makes the table and the drawings of a kept record again
  *
  * Measure on an idle machine. `npm run build` must come before both.
  */
@@ -15,7 +15,7 @@ import { cpus } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { median, sum } from 'simple-statistics';
 
-const ROOT = new URL('../', import.meta.url);
+const ROOT = new URL('../../', import.meta.url);
 
 /**
  * page: the page with the table. drawings: where the drawings go, by the endings of their names. modules: the modules

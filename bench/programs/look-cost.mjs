@@ -1,10 +1,11 @@
 /**
- * Measures what one look of the reporter costs: `node scripts/look-cost.mjs`. For each row, an arena has so many named
- * objects and waiting promises. Prints the median of 50 looks for deadlocks, and of 50 whole reports, in milliseconds.
+ * Measures what one look of the reporter costs: `node bench/programs/look-cost.mjs`. For each row, an arena has so many
+ * named objects and waiting promises. Prints the median of 50 looks for deadlocks, and of 50 whole reports, in
+ * milliseconds.
  */
 import { performance } from 'node:perf_hooks';
-import { Arena, Semaphore } from '../dist/index.js';
-import { deadlocks, report } from '../dist/report/index.js';
+import { Arena, Semaphore } from '../../dist/index.js';
+import { deadlocks, report } from '../../dist/report/index.js';
 
 const TIMES = 50;
 const ROWS = [

@@ -5,12 +5,12 @@
  * once may collide all the time. The script prints which share of the waiters found another waiter at their slot: the
  * median, the least and the most of 40 random starts. Run the script after a build.
  *
- *     node scripts/hash-collisions.mjs           every hash, at 2048 slots and at 64
- *     node scripts/hash-collisions.mjs --sizes   the default hash, at 1 to 64 slots for each waiter
+ *     node bench/programs/hash-collisions.mjs           every hash, at 2048 slots and at 64
+ *     node bench/programs/hash-collisions.mjs --sizes   the default hash, at 1 to 64 slots for each waiter
  */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { Semaphore } from '../dist/index.js';
+import { Semaphore } from '../../dist/index.js';
 
 const NAMES = ['multiplier', 'paired', 'orbit', 'gray', 'mixed'];
 const STARTS = 40;
@@ -31,7 +31,7 @@ const OBJECT_SIZE = SECOND_OBJECT - FIRST_OBJECT;
 
 const memory = new WebAssembly.Memory({ initial: 1, maximum: 65536, shared: true });
 const instanceOf = (name, core) => {
-  const module = new WebAssembly.Module(readFileSync(new URL(`../build/${name}.wasm`, import.meta.url)));
+  const module = new WebAssembly.Module(readFileSync(new URL(`../../build/${name}.wasm`, import.meta.url)));
   return new WebAssembly.Instance(module, { env: { memory }, core }).exports;
 };
 const { hash } = instanceOf('algorithms', instanceOf('core'));

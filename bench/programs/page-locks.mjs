@@ -1,12 +1,13 @@
 /**
- * Measures locks in a page, in Chromium without a window: the Web Locks of the browser (`navigator.locks`), and `Mutex` and
- * `Semaphore` of this library, awaited and blocking. Workers want one lock, take it, count, and give it back, as often as
- * they can. All rows take turns, run by run.
+ * Measures locks in a page, in Chromium without a window: the Web Locks of the browser (`navigator.locks`), and `Mutex`
+ * and `Semaphore` of this library, awaited and blocking. Workers want one lock, take it, count, and give it back, as
+ * often as they can. All rows take turns, run by run.
  *
- *     npm run bench:page -- [--workers 1,2,4,8] [--runs 3] [--seconds 1]
+ *     node bench/programs/page-locks.mjs [--workers 1,2,4,8] [--runs 3] [--seconds 1]
  *
- * For each row and each number of workers: pairs of calls a second, by all workers together; and the longest time that a
- * worker waited for the lock, in ms. Each is the median of the runs (least to most). One worker has nobody to wait for.
+ * For each row and each number of workers: pairs of calls a second, by all workers together; and the longest time that
+ * a worker waited for the lock, in ms. Each is the median of the runs (least to most). One worker has nobody to wait
+ * for.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -112,7 +113,7 @@ async function bundle(code, file) {
   const build = await rolldown({
     input: 'program',
     platform: 'browser',
-    cwd: fileURLToPath(new URL('..', import.meta.url)),
+    cwd: fileURLToPath(new URL('../..', import.meta.url)),
     plugins: [
       {
         name: 'program',

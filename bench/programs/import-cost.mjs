@@ -1,8 +1,8 @@
 /**
- * Measures how long a worker takes to import the library, in milliseconds. Imports of the modules of dist/, one for each
- * file of src/, and of the bundles for Node take turns.
+ * Measures how long a worker takes to import the library, in milliseconds. Imports of the modules of dist/, one for
+ * each file of src/, and of the bundles for Node take turns.
  *
- *     node scripts/import-cost.mjs [--entry index|algorithms|channel|keyed|p0514|sync|tasks] [--runs 15]
+ *     node bench/programs/import-cost.mjs [--entry index|algorithms|channel|keyed|p0514|sync|tasks] [--runs 15]
  */
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -19,7 +19,9 @@ const FILES = {
 };
 
 async function measure(path) {
-  const worker = new Worker(new URL(import.meta.url), { workerData: new URL(`../dist/${path}`, import.meta.url).href });
+  const worker = new Worker(new URL(import.meta.url), {
+    workerData: new URL(`../../dist/${path}`, import.meta.url).href,
+  });
   const time = await new Promise((resolve, reject) => worker.once('message', resolve).once('error', reject));
   await worker.terminate();
   return time;

@@ -1,7 +1,7 @@
 /** The options of `Space.connect`, and their checks. */
 
-import { bad, checkInteger, checkName, checkOptions } from '../errors.js';
-import { type Clock, clock as realClock } from '../runtime/clock.js';
+import { bad, checkInteger, checkName, checkOptions } from './errors.js';
+import { type Clock, clock as realClock } from './runtime/clock.js';
 
 /** The option `durability`: replicas must confirm each grant. */
 export interface Durability {

@@ -1,6 +1,6 @@
 /**
- * Measures what it costs that the library notices deaths by itself: `node scripts/keeper-cost.mjs`, or the same with
- * `bun` and `deno run -A`.
+ * Measures what it costs that the library notices deaths by itself: `node bench/programs/keeper-cost.mjs`, or the same
+ * with `bun` and `deno run -A`.
  *
  * To find the cost of the keeper, the script runs programs that share an arena with a keeper and without one, each in a
  * process of its own. The cost of attaching is measured inside workers. The script prints medians, with the least and

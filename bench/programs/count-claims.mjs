@@ -1,10 +1,10 @@
 /**
  * Counts what four claims of the papers speak of, in runs with real threads. docs/internals/claims.md has the claims.
  *
- *     node scripts/count-claims.mjs S28     by which ways waiters leave their chain
- *     node scripts/count-claims.mjs S35     what the cache of one location spares
- *     node scripts/count-claims.mjs C9      how often threads wait at a capacitor
- *     node scripts/count-claims.mjs C41     what backoff does to a test-and-test-and-set lock
+ *     node bench/programs/count-claims.mjs S28     by which ways waiters leave their chain
+ *     node bench/programs/count-claims.mjs S35     what the cache of one location spares
+ *     node bench/programs/count-claims.mjs C9      how often threads wait at a capacitor
+ *     node bench/programs/count-claims.mjs C41     what backoff does to a test-and-test-and-set lock
  *
  * Each run prints the processor, the version of Node and the load of the machine.
  */
@@ -12,11 +12,11 @@ import { once } from 'node:events';
 import { cpus, loadavg } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { ADMITTED, QUEUED } from '../dist/border/numbers.js';
-import { Arena } from '../dist/index.js';
-import { algorithmsOf } from '../dist/papers/algorithms/compiled.js';
-import { CapacitorLock, ChainSemaphore, TtsLock } from '../dist/papers/algorithms/index.js';
-import { Membership } from '../dist/runtime/membership.js';
+import { ADMITTED, QUEUED } from '../../dist/border/numbers.js';
+import { Arena } from '../../dist/index.js';
+import { algorithmsOf } from '../../dist/papers/algorithms/compiled.js';
+import { CapacitorLock, ChainSemaphore, TtsLock } from '../../dist/papers/algorithms/index.js';
+import { Membership } from '../../dist/runtime/membership.js';
 
 const RUNS = 11;
 

@@ -3,12 +3,12 @@
  * processor time of several searches, each from another seed. Then it measures the speed on the library without a
  * fault. With these figures one can judge a change of how programs and schedules are drawn.
  *
- *     node scripts/time-to-find.mjs [searches]
+ *     node simulate/time-to-find.mjs [searches]
  *
  * Exits with 1 if a search does not find its fault.
  */
-import { faults } from '../simulate/dist/faults.js';
-import { search } from '../simulate/dist/search.js';
+import { faults } from './dist/faults.js';
+import { search } from './dist/search.js';
 
 const SEARCHES = Number(process.argv[2] ?? 10);
 const MOST_RUNS = 60_000;

@@ -2,12 +2,12 @@
  * Measures operations whose cost once grew with the number of other things in the arena, such as objects and waiters
  * that have nothing to do with the operation. Each row has the cost beside many such things, the cost beside none, and
  * a figure with its allowed maximum. Each cost is the median, the least and the most of several runs. Run the script
- * after a build as `node scripts/cliffs.mjs`. `--runs 3` sets the number of runs, and numbers of rows select these
- * rows.
+ * after a build as `node bench/programs/cliffs.mjs`. `--runs 3` sets the number of runs, and numbers of rows select
+ * these rows.
  */
 import { isMainThread, MessageChannel, receiveMessageOnPort, Worker, workerData } from 'node:worker_threads';
-import { Arena, Semaphore } from '../dist/index.js';
-import { tuned } from '../test/support/tuned.mjs';
+import { Arena, Semaphore } from '../../dist/index.js';
+import { tuned } from '../../test/support/tuned.mjs';
 
 const MICROSECONDS = 1000;
 

@@ -1,7 +1,7 @@
 /**
  * Measures how long the writers and readers of a RwLock wait, if all of them lock and unlock in tight loops:
  *
- *     node scripts/rw-waits.mjs [writers 16] [readers 2] [seconds 5] [runs 10] [split]
+ *     node bench/programs/rw-waits.mjs [writers 16] [readers 2] [seconds 5] [runs 10] [split]
  *
  * With `split` a writer takes its turn by `update` and then upgrades. So the script measures two waits apart: the wait
  * in the queue, and the wait until the readers inside have left.

@@ -1,6 +1,6 @@
 /** The events of a space. */
-import { checkChoice, checkType } from '../errors.js';
-import { microtask } from '../runtime/ticks.js';
+import { checkChoice, checkType } from './errors.js';
+import { microtask } from './runtime/ticks.js';
 
 /** What has become of a request of this process. Metrics are made of this. */
 export interface Metric {
@@ -53,13 +53,18 @@ export class Listeners {
   };
 
   add(event: keyof SpaceEvents, listener: unknown): void {
-    checkChoice('Space.on: event', event, Object.keys(this.#of));
-    checkType('Space.on: listener', listener, 'function', 'a function');
+    this.#check('Space.on', event, listener);
     this.#of[event].add(listener);
   }
 
   delete(event: keyof SpaceEvents, listener: unknown): void {
-    if (Object.hasOwn(this.#of, event)) this.#of[event].delete(listener);
+    this.#check('Space.off', event, listener);
+    this.#of[event].delete(listener);
+  }
+
+  #check(what: string, event: keyof SpaceEvents, listener: unknown): void {
+    checkChoice(`${what}: event`, event, Object.keys(this.#of));
+    checkType(`${what}: listener`, listener, 'function', 'a function');
   }
 
   has(event: keyof SpaceEvents): boolean {

@@ -5,7 +5,7 @@
  */
 import { cpus, loadavg } from 'node:os';
 import { performance } from 'node:perf_hooks';
-import { TwaSemaphore } from '../dist/papers/algorithms/index.js';
+import { TwaSemaphore } from '../../dist/papers/algorithms/index.js';
 
 const RUNS = 11;
 const RELEASES = 2_000_000;
