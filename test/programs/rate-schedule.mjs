@@ -19,11 +19,11 @@
  * MUTANT is the number of a mutant of rate-mutants.mjs, a fault that is put into the schedule. Prints a line of JSON; the exit
  * code is 1 if a check has failed.
  */
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { transform } from 'esbuild';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { mutants } from './rate-mutants.mjs';
 
 const [histories = 2000, seed = Date.now() % 1e9, mutant] = process.argv.slice(2).map(Number);
@@ -37,10 +37,21 @@ if (mutant !== undefined) {
     throw new Error(`mutant ${mutant}: its code occurs ${source.split(old).length - 1} times`);
   source = source.replace(old, () => wrong);
 }
-const { code } = await transform(source, { loader: 'ts', format: 'esm', target: 'node20' });
 const folder = mkdtempSync(join(tmpdir(), 'schedule-'));
 process.once('exit', () => rmSync(folder, { recursive: true }));
-writeFileSync(join(folder, 'schedule.mjs'), code);
+writeFileSync(join(folder, 'schedule.mts'), source);
+const options = [
+  '--ignoreConfig',
+  '--noCheck',
+  '--target',
+  'es2022',
+  '--module',
+  'esnext',
+  '--moduleResolution',
+  'bundler',
+];
+const tsc = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url));
+execFileSync(process.execPath, [tsc, ...options, join(folder, 'schedule.mts')], { stdio: 'inherit' });
 const { Cells, Schedule, CELLS, SCHEDULE, CELL, BEGUN, DISMISSED, REFUSED } = await import(
   pathToFileURL(join(folder, 'schedule.mjs'))
 );
