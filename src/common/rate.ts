@@ -49,16 +49,16 @@ export type RateRequest =
 /** What a `RateLimiter` of tasks and one of threads have in common. */
 export interface RateLimiting<Request extends readonly unknown[] = PermitsRequest> extends Rate {
   /**
-   * Returns a function that waits until permits may go and then calls `run`, with its arguments and `this`. Neither
-   * `limit` nor the returned function blocks the thread. The calls may overlap: to limit how many are under way at a
-   * time, use a `Semaphore`.
+   * Returns a function that waits until permits may go and then calls `run`, with its arguments and `this`. The permits
+   * are dated when `run` is called. Neither `limit` nor the returned function blocks the thread. The calls may overlap:
+   * to limit how many are under way at a time, use a `Semaphore`.
    *
    *     const get = requests.limit((address: string) => fetch(address));
    *     const post = requests.limit(send, 2, { timeout: 1000 }); // each call takes two permits
    * @param request the number of permits that each call takes, 1 (the default) to `permits` of the constructor; and a
    * time-out and a signal for the wait of each call. Each may be left out. Time-out and signal do not end a call that
-   * runs. `cancelAll` also ends the calls that still wait. In `taketurns/tasks` the permits are dated when `run` is
-   * called, and the options may say `until` when they count.
+   * runs. `cancelAll` also ends the calls that still wait. In `taketurns/tasks` the options may also say `until` when the
+   * permits count. In `taketurns/keyed` the returned function calls `run` before it returns, if permits are free.
    * @throws {RangeError | TypeError} for a bad number or option, or if `run` is not a function.
    */
   limit<This, Arguments extends unknown[], T>(
