@@ -443,6 +443,7 @@ export class Schedule {
     const { floats } = this.#cells;
     const cell = this.#get(HEAD);
     const permits = floats[cell + K] as number;
+    // Where there is one thread, `advance` has done this: nobody comes to stand in front of the head here.
     this.#expire(date);
     this.#set(HEAD, floats[cell + LINK] as number);
     this.#set(WAITING, this.#get(WAITING) - 1);
@@ -550,6 +551,8 @@ export class Schedule {
     else now = this.advance(now);
     if (floats[at + HEAD] !== 0 || this.#due(permits, now) > now) return false;
     if (floats[at + TAKEN] !== 0) this.#expire(now);
+    // Where there is one thread, a call that was too late to begin waits again.
+    if (floats[at + HEAD] !== 0) return false;
     this.#add(permits, now);
     return true;
   }

@@ -237,6 +237,18 @@ describe('a call of a limited function', () => {
     expect(notes.given.map(({ label }) => label)).toEqual([1, 2, 3, 4, 5]);
   });
 
+  it('is not overtaken by tryTake, if it waits again', async () => {
+    const limiter = new tasks.RateLimiter(1, 40);
+    const notes = new Notes();
+    const call = limiter.limit(() => notes.note(1));
+    const wait = call();
+    clock.time += 100;
+    expect(limiter.tryTake()).toBe(false);
+    await clock.advance(0);
+    await wait;
+    expect(notes.given.length).toBe(1);
+  });
+
   it('may count until a window after its end', async () => {
     const limiter = new tasks.RateLimiter(2, 50, { burst: 2 });
     const times: [begun: number, ended: number][] = [];
