@@ -417,7 +417,6 @@ export class Schedule {
   #append(permits: number, now: number, cell: number): void {
     const { floats } = this.#cells;
     const newest = this.#newest;
-    this.#set(DATED, Math.max(this.#get(DATED), now));
     if (newest !== 0 && floats[newest + STATE] === RUN) {
       const since = now - (floats[newest + FROM] as number);
       const grain = this.#grain;
@@ -648,7 +647,10 @@ export class Schedule {
       this.#set(TAKEN, this.#get(TAKEN) - permits);
       this.#set(OPEN, this.#get(OPEN) + permits);
       this.#putAway(cell, IS_OPEN);
-    } else this.#append(permits, now, cell);
+    } else {
+      this.#set(DATED, now);
+      this.#append(permits, now, cell);
+    }
     this.#cells.commit();
   }
 
@@ -675,6 +677,7 @@ export class Schedule {
     this.#fetch(cell);
     this.#set(OPEN, this.#get(OPEN) - permits);
     this.#set(TAKEN, this.#get(TAKEN) + permits);
+    this.#set(DATED, now);
     this.#append(permits, now, cell);
     this.#cells.commit();
   }

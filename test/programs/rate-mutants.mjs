@@ -97,7 +97,7 @@ export const mutants = [
   ],
   [
     'permits count from the begin of a call that stays',
-    'this.#set(OPEN, this.#get(OPEN) - permits);\n    this.#set(TAKEN, this.#get(TAKEN) + permits);\n    this.#append(permits, now, cell);',
+    'this.#set(OPEN, this.#get(OPEN) - permits);\n    this.#set(TAKEN, this.#get(TAKEN) + permits);\n    this.#set(DATED, now);\n    this.#append(permits, now, cell);',
     'this.#set(OPEN, this.#get(OPEN) - permits);\n    this.#cells.give(cell);',
   ],
   [
