@@ -1,13 +1,14 @@
 /**
  * A rate: so many permits in any window of so many milliseconds. What the limiters of tasks and of threads have in common
- * is the cell of the generic cell rate algorithm (GCRA), which spreads the permits over the window. `next` is when the
- * next permit would be due if all came evenly, one each `per / permits`. A request may come earlier by as much as `burst`
- * allows. How a limiter keeps its promise for every window is told where its log is: tasks/rate-limiter.ts and
- * keyed/rate-log.ts.
+ * is the arguments. The limiter of tasks keeps its promise by a schedule (schedule.ts). That of threads has a log
+ * (keyed/rate-log.ts), and the cell of the generic cell rate algorithm (GCRA) here, which spreads the permits over the
+ * window. `next` is when the next permit would be due if all came evenly, one each `per / permits`. A request may come
+ * earlier by as much as `burst` allows.
  */
-import { checkInteger } from './errors.js';
+import { bad, checkChoice, checkInteger, checkOptions } from './errors.js';
+import type { Key } from './keys.js';
 import type { Limited } from './limiting.js';
-import type { PermitsRequest } from './waits.js';
+import { type PermitsRequest, requestOf, type WaitOptions } from './waits.js';
 
 /** The options of a rate. */
 export interface RateOptions {
@@ -28,23 +29,87 @@ export interface Rate {
   readonly burst: number;
 }
 
-/** What a `RateLimiter` of tasks and one of threads have in common. */
-export interface RateLimiting extends Rate {
+/** How a call of `limit` takes its permits. */
+export interface RateCallOptions extends WaitOptions {
+  /** The number of permits that each call takes, 1 (the default) to `permits` of the constructor. */
+  readonly permits?: number;
   /**
-   * Returns a function that takes permits by `takeAsync` and then calls `run`, with its arguments and `this`. Neither
-   * `limit` nor the returned function blocks the thread. The calls may overlap: to limit how many are under way at a
-   * time, use a `Semaphore`.
+   * Until when a permit counts. `'begin'` (the default): for a window from the begin of the call on. `'end'`: while the
+   * call runs, and then for a window. So a server that counts by its own clock never sees too many, however long the
+   * requests are under way.
+   */
+  readonly until?: 'begin' | 'end';
+}
+
+/** How many permits each call of `limit` takes, and how. Each may be left out. */
+export type RateRequest =
+  | [permits?: number | undefined, options?: RateCallOptions | undefined]
+  | [options: RateCallOptions];
+
+/** What a `RateLimiter` of tasks and one of threads have in common. */
+export interface RateLimiting<Request extends readonly unknown[] = PermitsRequest> extends Rate {
+  /**
+   * Returns a function that waits until permits may go and then calls `run`, with its arguments and `this`. The permits
+   * are dated when `run` is called. Neither `limit` nor the returned function blocks the thread. The calls may overlap:
+   * to limit how many are under way at a time, use a `Semaphore`.
    *
    *     const get = requests.limit((address: string) => fetch(address));
+   *     const post = requests.limit(send, 2, { timeout: 1000 }); // each call takes two permits
    * @param request the number of permits that each call takes, 1 (the default) to `permits` of the constructor; and a
    * time-out and a signal for the wait of each call. Each may be left out. Time-out and signal do not end a call that
-   * runs. `cancelAll` also ends the calls that still wait.
+   * runs. `cancelAll` also ends the calls that still wait. In `taketurns/tasks` the options may also say `until` when the
+   * permits count. In `taketurns/keyed` the returned function calls `run` before it returns, if permits are free.
    * @throws {RangeError | TypeError} for a bad number or option, or if `run` is not a function.
    */
   limit<This, Arguments extends unknown[], T>(
     run: (this: This, ...args: Arguments) => T,
-    ...request: PermitsRequest
+    ...request: Request
   ): Limited<This, Arguments, T>;
+}
+
+/** What makes functions wait for a rate of their key. */
+export interface KeyedRateLimiting extends Rate {
+  /**
+   * Returns a function that waits until permits of a key may go and then calls `run`, with its arguments and `this`. The
+   * first argument of each call is the key. The permits are dated when `run` is called. Neither `limit` nor the returned
+   * function blocks the thread.
+   *
+   *     const get = hosts.limit(async (host: string, path: string) => fetch(`https://${host}${path}`));
+   * @param request the number of permits that each call takes, 1 (the default) to `permits` of the constructor; and until
+   * when they count, and a time-out and a signal for the wait of each call. Each may be left out. Time-out and signal do
+   * not end a call that runs. `cancelAll` also ends the calls that still wait.
+   * @throws {RangeError | TypeError} for a bad number or option, or if `run` is not a function.
+   */
+  limit<This, K extends Key, Arguments extends unknown[], T>(
+    run: (this: This, key: K, ...args: Arguments) => T,
+    ...request: RateRequest
+  ): Limited<This, [key: K, ...args: Arguments], T>;
+}
+
+/** @internal Checks the request of `limit`, and returns its parts. */
+export function rateRequestOf(
+  kind: string,
+  request: RateRequest,
+  most: number,
+): { permits: number; stays: boolean; wait: WaitOptions | undefined } {
+  const [number, options] = requestOf<RateCallOptions>(request);
+  let permits = number;
+  let stays = false;
+  if (options !== undefined) {
+    // Where the options come first, the number of permits may be among them.
+    const isFirst = request[0] === options;
+    checkOptions(`${kind}.limit`, options, [...(isFirst ? ['permits'] : []), 'until', 'timeout', 'signal']);
+    if (isFirst && options.permits !== undefined) permits = options.permits;
+    stays = checkChoice(`${kind}.limit: until`, options.until ?? 'begin', ['begin', 'end']) === 'end';
+  }
+  checkInteger(`${kind}.limit: permits`, permits, 1, most, ' (its permits)');
+  if (options === undefined) return { permits, stays, wait: undefined };
+  const { timeout, signal } = options;
+  return {
+    permits,
+    stays,
+    wait: { ...(timeout !== undefined && { timeout }), ...(signal !== undefined && { signal }) },
+  };
 }
 
 const LIMIT = 2 ** 31 - 1;
@@ -58,6 +123,30 @@ export function checkRate(what: string, permits: number, per: number, { burst = 
     per: checkInteger(`${what}: per`, per, 1, LIMIT),
     burst: checkInteger(`${what}: burst`, burst, 1, permits, ' (its permits)'),
   };
+}
+
+/** @internal Checks the numbers of `resize`, and returns them. */
+export function checkResize(kind: string, permits: number, per: number, options: RateOptions, before: Rate): Rate {
+  checkOptions(`${kind}.resize`, options, ['burst']);
+  const { burst = Math.min(before.burst, permits) } = options;
+  return checkRate(`${kind}.resize`, permits, per, { burst });
+}
+
+/** @internal The error of a request that waits for more permits than there are since `resize`. */
+export function tooMany(kind: string, wanted: number, permits: number): RangeError {
+  return new RangeError(`${kind}: a request waits for ${wanted} permits, and since resize there are ${permits}`);
+}
+
+/** @internal */
+export function checkPause(kind: string, milliseconds: number): void {
+  const LONGEST = 2 ** 31 - 1;
+  if (typeof milliseconds === 'number' && milliseconds >= 0 && milliseconds <= LONGEST) return;
+  throw bad('number', `${kind}.pause: milliseconds`, `from 0 to ${LONGEST}`, milliseconds);
+}
+
+/** @internal */
+export function checkSpent(kind: string, permits: number): void {
+  checkInteger(`${kind}.spend: permits`, permits, -LIMIT, LIMIT);
 }
 
 /** @internal Returns how many milliseconds it is too early for a request; at most 0 if it may go. */

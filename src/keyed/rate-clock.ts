@@ -1,7 +1,13 @@
 /**
- * The clock of a RateLimiter. All threads of a program share it, and it never runs backwards. Like the other clocks
- * (src/runtime/clock.ts) it is taken at load, because a test may replace the global one. It is no clock of the host, so
- * a program without a RateLimiter does not carry it.
+ * The clock of a RateLimiter. All threads of a program share it. Like the other clocks (src/runtime/clock.ts) it is taken
+ * at load, because a test may replace the global one. It is no clock of the host, so a program without a RateLimiter does
+ * not carry it.
+ *
+ *     Node               process.hrtime(), which all threads read from one clock of the system; it never runs backwards
+ *     Deno, Bun, pages   the origin of the thread and the time since then. In Deno and Bun process.hrtime() counts from
+ *                        the start of each thread. The origins are times of the computer's clock, a part of a
+ *                        millisecond apart at most. If somebody sets this clock, a thread that starts later differs from
+ *                        those before it by as much
  */
 import { now } from '../runtime/clock.js';
 
@@ -17,11 +23,14 @@ const { process, performance } = globalThis as {
   process?: Process;
   performance?: { timeOrigin?: number };
 };
+const isNode = !('Deno' in globalThis || 'Bun' in globalThis);
 // Jest gives each file of tests a process of its own, whose clock may stand still from the start.
 const given = process?.getBuiltinModule?.('process')?.hrtime ?? process?.hrtime;
-const hrtime = given?.clock?._hrtime ?? given;
-/** The origins of two threads of a page are times of one clock, a part of a millisecond apart at most. */
-const origin = performance?.timeOrigin ?? 0;
+const hrtime = isNode ? (given?.clock?._hrtime ?? given) : undefined;
+/** In the year 1973. A time since the start of a thread is less. */
+const EPOCH = 1e11;
+/** Where a test has replaced the clock, `now` counts from 1970. */
+const origin = now() < EPOCH ? (performance?.timeOrigin ?? 0) : 0;
 
 /** Returns milliseconds. */
 export function clock(): number {

@@ -278,23 +278,25 @@ export class RateLimiter extends SharedObject<typeof KIND> implements RateLimiti
   takeAsync(permits?: number, options?: WaitOptions): Promise<void>;
   takeAsync(options: WaitOptions): Promise<void>;
   takeAsync(permits: number | WaitOptions = 1, options?: WaitOptions): Promise<void> {
-    return isOptions(permits, options) ? this.#begin(1, permits) : this.#begin(permits, options);
-  }
-
-  #begin(permits: number, options: WaitOptions | undefined): Promise<void> {
+    const nothing = (): Promise<void> => DONE;
     try {
-      const limits = this.#check('takeAsync', permits, options);
-      const due = this.#try(permits, limits.timeout > 0);
-      if (due <= 0) return DONE;
-      if (limits.timeout === 0) throw this.#late(permits, 0);
-      return this.#takeAsync(permits, limits, due);
+      return isOptions(permits, options) ? this.#begin(1, permits, nothing) : this.#begin(permits, options, nothing);
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
+  /** Calls a function when permits have been taken. Nothing comes between: so its begin is the date of the permits. */
+  #begin<T>(permits: number, options: WaitOptions | undefined, call: () => T): T | Promise<Awaited<T>> {
+    const limits = this.#check('takeAsync', permits, options);
+    const due = this.#try(permits, limits.timeout > 0);
+    if (due <= 0) return call();
+    if (limits.timeout === 0) throw this.#late(permits, 0);
+    return this.#takeAsync(permits, limits, due, call);
+  }
+
   /** @param due how long the request must wait, which has the turn; Infinity if it does not have the turn yet. */
-  async #takeAsync(permits: number, limits: Limits, due: number): Promise<void> {
+  async #takeAsync<T>(permits: number, limits: Limits, due: number, call: () => T): Promise<Awaited<T>> {
     const parts = this.#parts;
     const { turn, sleep } = parts;
     const { timeout, signal } = limits;
@@ -321,6 +323,7 @@ export class RateLimiter extends SharedObject<typeof KIND> implements RateLimiti
     } finally {
       parts.promises--;
     }
+    return await call();
   }
 
   /**
@@ -402,10 +405,7 @@ export class RateLimiter extends SharedObject<typeof KIND> implements RateLimiti
     ...request: PermitsRequest
   ): Limited<This, Arguments, T> {
     const [permits, options] = requestOf(request);
-    const get = limited(KIND, run, options, async (call, wait) => {
-      await this.#begin(permits, wait);
-      return await call();
-    });
+    const get = limited(KIND, run, options, async (call, wait) => await this.#begin(permits, wait, call));
     checkInteger(`${KIND}.limit: permits`, permits, 1, this.#rate.permits, ' (its permits)');
     return get;
   }

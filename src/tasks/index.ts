@@ -17,7 +17,14 @@ export type {
   SemaphoreLimit,
   SemaphoreRuns,
 } from '../common/limiting.js';
-export type { Rate, RateLimiting, RateOptions } from '../common/rate.js';
+export type {
+  KeyedRateLimiting,
+  Rate,
+  RateCallOptions,
+  RateLimiting,
+  RateOptions,
+  RateRequest,
+} from '../common/rate.js';
 export type { Signal } from '../common/signals.js';
 export type { PermitsRequest, WaitOptions } from '../common/waits.js';
 export { Barrier, type BarrierOptions, type BarrierState } from './barrier.js';
@@ -28,6 +35,11 @@ export { HeldLock, HeldPermits } from './guards.js';
 export { HeldRead, HeldUpdate, HeldWrite } from './held-rw.js';
 export { HeldKeys } from './keyed.js';
 export { KeyedMutex } from './keyed-mutex.js';
+export {
+  KeyedRateLimiter,
+  type KeyedRateLimiterOptions,
+  type KeyedRateLimiterStats,
+} from './keyed-rate-limiter.js';
 export { KeyedSemaphore } from './keyed-semaphore.js';
 export { Latch, type LatchState } from './latch.js';
 export { Mutex, type MutexStats } from './mutex.js';

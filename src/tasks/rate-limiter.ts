@@ -1,52 +1,45 @@
 /**
- * RateLimiter gives so many permits in any window of so many milliseconds, and never one more.
- *
- *     the log     the permits of the last window:  [time, permits] ──► [time, permits] ──► ... ──► newest
- *                 n more may go if those of the window and n are at most `permits`
- *     the cell    common/rate.ts: spreads the permits over the window, so that they do not all go at its beginning
- *
- * The log keeps the promise for every window, whatever the cell does. Proof: a permit leaves the log `per` milliseconds
- * after it was given, and no permit is given that would make more than `permits` in the log.
- *
- * The log has at most about 1,000 entries: permits that are given within a thousandth of the window share an entry,
- * with the time of the last of them. So none of them leaves the log too early.
+ * RateLimiter lets at most so many permits begin in any window of so many milliseconds, and never one more. What it
+ * promises, and why it keeps the promise, is told in common/schedule.ts; its promises wait in rate-queue.ts.
  */
-import { checkInteger, checkOptions } from '../common/errors.js';
+import { checkInteger, checkOptions, checkType } from '../common/errors.js';
 import { type Limited, limited } from '../common/limiting.js';
-import { checkRate, dueAfter, type Rate, type RateLimiting, type RateOptions, tooEarly } from '../common/rate.js';
-import { type PermitsRequest, requestOf, type WaitOptions } from '../common/waits.js';
-import { clearTimeout, now, setTimeout } from './clock.js';
-import { Queue } from './queue.js';
-import { type QueueStats, statsOf } from './stats.js';
-import { begin, checkOpen, close, DONE, QueueObject, queue, state } from './task-object.js';
+import {
+  checkPause,
+  checkRate,
+  checkResize,
+  checkSpent,
+  type Rate,
+  type RateLimiting,
+  type RateOptions,
+  type RateRequest,
+  rateRequestOf,
+  tooMany,
+} from '../common/rate.js';
+import { requestOf, type WaitOptions } from '../common/waits.js';
+import { RateQueue } from './rate-queue.js';
+import type { QueueStats } from './stats.js';
+import { begin, checkOpen, close, count, DONE, state, TaskObject } from './task-object.js';
 
 /** The options of a new `RateLimiter`. */
 export type RateLimiterOptions = RateOptions;
 
 /** The answer of `RateLimiter.inspect`. */
 export interface RateLimiterStats extends Rate, QueueStats {
-  /** The number of permits that were given in the window that ends now. */
+  /** The number of permits that count in the window that ends now, those of calls `until: 'end'` that run too. */
   readonly taken: number;
-}
-
-/** Permits that were given at nearly the same time. */
-interface Given {
-  readonly begun: number;
-  /** The time of the last of them. */
-  time: number;
-  permits: number;
-  next: Given | undefined;
 }
 
 const KIND = 'RateLimiter';
 
-export interface RateLimiter extends RateLimiting {}
+export interface RateLimiter extends RateLimiting<RateRequest> {}
 
 /**
- * Gives so many permits in any window of so many milliseconds, never one more, in the order of the calls. A request for
- * n permits gets them all at once, in its turn.
+ * Lets at most so many permits begin in any window of so many milliseconds, never one more, in the order of the calls. A
+ * request for n permits gets them all at once, in its turn.
  *
- * Source: the generic cell rate algorithm (ITU-T I.371), beside a log of the window, which keeps the promise.
+ * Source: a log of the window, which keeps the promise, beside the generic cell rate algorithm (ITU-T I.371), which
+ * spreads the permits.
  *
  * @example
  * ```ts
@@ -57,20 +50,8 @@ export interface RateLimiter extends RateLimiting {}
  * const get = requests.limit((address: string) => fetch(address));
  * ```
  */
-export class RateLimiter extends QueueObject implements RateLimiting {
-  readonly #rate: Rate;
-  #oldest: Given | undefined;
-  #newest: Given | undefined;
-  /** The sum of the log. */
-  #taken = 0;
-  /** When the next permit would be due if all came evenly. */
-  #next = 0;
-  #timer: unknown;
-  /** @internal */
-  protected readonly [queue]: Queue = new Queue(
-    (width) => `${width} permit${width > 1 ? 's' : ''} of the RateLimiter (${this[queue].count} waiting)`,
-    () => this.#moveUp(),
-  );
+export class RateLimiter extends TaskObject implements RateLimiting<RateRequest> {
+  readonly #queue: RateQueue;
 
   /**
    * @param permits the most permits in a window, 1 to 2,147,483,647.
@@ -80,44 +61,44 @@ export class RateLimiter extends QueueObject implements RateLimiting {
   constructor(permits: number, per: number, options: RateLimiterOptions = {}) {
     super(KIND);
     checkOptions(KIND, options, ['burst']);
-    this.#rate = checkRate(KIND, permits, per, options);
+    this.#queue = new RateQueue(checkRate(KIND, permits, per, options), `the ${KIND}`);
   }
 
+  /** The most permits in a window. */
   get permits(): number {
-    return this.#rate.permits;
+    return this.#queue.rate.permits;
   }
 
+  /** The length of a window, in milliseconds. */
   get per(): number {
-    return this.#rate.per;
+    return this.#queue.rate.per;
   }
 
+  /** How many permits may go at once after a pause. */
   get burst(): number {
-    return this.#rate.burst;
+    return this.#queue.rate.burst;
   }
 
   /**
-   * Takes permits: the promise is fulfilled when they may go. Never blocks. Permits are never given back.
+   * Takes permits: the promise is fulfilled when they may go. Never blocks. Permits are never given back. They count from
+   * the moment at which the promise is fulfilled. The code behind `await` runs a microtask later, or after the rest of
+   * the code that runs now, and the limiter cannot know when: `limit` dates exactly.
    * @param permits 1 (the default) to `permits` of the constructor. The options may stand in its place.
    * @param options a time-out and a signal; without them the promise waits as long as it takes.
    * @returns a promise. It rejects with TimeoutError when the time-out has passed, with the reason of the signal when
    * that is aborted, with RangeError or TypeError for a bad number or option, with CancelledError if `cancelAll` has
-   * cancelled it, and with DisposedError if the limiter has been or is being disposed of. The request has taken nothing
-   * then, and those behind it move up.
+   * cancelled it, with RangeError if `resize` leaves fewer permits than it asks for, and with DisposedError if the
+   * limiter has been or is being disposed of. The request has taken nothing then, and those behind it move up.
    * @example await requests.takeAsync({ timeout: 1000 });
    */
   takeAsync(permits?: number, options?: WaitOptions): Promise<void>;
   takeAsync(options: WaitOptions): Promise<void>;
   takeAsync(permits: number | WaitOptions = 1, options?: WaitOptions): Promise<void> {
-    return this.#takeAsync(permits, options);
-  }
-
-  #takeAsync(permits: number | WaitOptions, options: WaitOptions | undefined): Promise<void> {
     try {
       const [wanted, more] = requestOf([permits, options]);
       this.#check('takeAsync', wanted);
       const limits = this[begin]('takeAsync', more);
-      if (this.#try(wanted)) return DONE;
-      return this[queue].wait(wanted, limits, () => this.#moveUp());
+      return this.#queue.tryTake(wanted) ? DONE : this.#queue.take(wanted, limits);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -134,83 +115,84 @@ export class RateLimiter extends QueueObject implements RateLimiting {
   tryTake(permits = 1): boolean {
     this.#check('tryTake', permits);
     this[checkOpen]();
-    return this.#try(permits);
+    return this.#queue.tryTake(permits);
   }
 
   #check(method: string, permits: number): void {
-    checkInteger(`${KIND}.${method}: permits`, permits, 1, this.#rate.permits, ' (its permits)');
-  }
-
-  #try(permits: number): boolean {
-    return this[queue].count === 0 && this.#take(permits) <= 0;
-  }
-
-  /** Takes permits if they may go now. Returns how many milliseconds are left until they may; at most 0 if it has. */
-  #take(permits: number): number {
-    const time = now();
-    this.#forget(time);
-    const rate = this.#rate;
-    let left = tooEarly(rate, this.#next, permits, time);
-    // Those that must leave the log first.
-    let taken = this.#taken + permits;
-    for (let given = this.#oldest; given && taken > this.#rate.permits; given = given.next) {
-      taken -= given.permits;
-      left = Math.max(left, rate.per - (time - given.time));
-    }
-    if (left <= 0) {
-      this.#next = dueAfter(rate, this.#next, permits, time);
-      this.#note(time, permits);
-    }
-    return left;
-  }
-
-  #forget(time: number): void {
-    while (this.#oldest && time - this.#oldest.time >= this.#rate.per) {
-      this.#taken -= this.#oldest.permits;
-      this.#oldest = this.#oldest.next;
-    }
-  }
-
-  #note(time: number, permits: number): void {
-    this.#taken += permits;
-    const newest = this.#oldest && this.#newest;
-    if (newest && (time - newest.begun) * 1000 < this.#rate.per) {
-      newest.time = time;
-      newest.permits += permits;
-      return;
-    }
-    const given: Given = { begun: time, time, permits, next: undefined };
-    if (newest) newest.next = given;
-    else this.#oldest = given;
-    this.#newest = given;
-  }
-
-  /** Lets all go on that may, and sets the timer for the first of the others. */
-  #moveUp(): void {
-    clearTimeout(this.#timer as never);
-    const waits = this[queue];
-    while (waits.first) {
-      const left = this.#take(waits.first.width);
-      if (left > 0) {
-        // A timer may fire early, and then finds that some time is left.
-        this.#timer = setTimeout(() => this.#moveUp(), Math.ceil(left));
-        return;
-      }
-      waits.settle();
-    }
+    checkInteger(`${KIND}.${method}: permits`, permits, 1, this.#queue.permits, ' (its permits)');
   }
 
   limit<This, Arguments extends unknown[], T>(
     run: (this: This, ...args: Arguments) => T,
-    ...request: PermitsRequest
+    ...request: RateRequest
   ): Limited<This, Arguments, T> {
-    const [permits, options] = requestOf(request);
-    const get = limited(KIND, run, options, async (call, wait) => {
-      await this.#takeAsync(permits, wait);
-      return await call();
+    checkType(`${KIND}.limit: run`, run, 'function', 'a function');
+    const { permits, stays, wait: given } = rateRequestOf(KIND, request, this.#queue.permits);
+    return limited(KIND, run, given, async (call, wait) => {
+      this.#check('limit', permits);
+      return await this.#queue.run(permits, this[begin]('limit', wait), stays, call);
     });
-    this.#check('limit', permits);
-    return get;
+  }
+
+  /**
+   * Returns in how many milliseconds permits could go if they were asked for now, and all who wait go on time: what a
+   * server says in `Retry-After`. 0: now. `Infinity`: nobody knows, because calls `until: 'end'` run. Never blocks. It
+   * looks at every request that waits.
+   * @param permits 1 (the default) to `permits` of the constructor.
+   * @throws {RangeError | TypeError} for a bad number.
+   * @throws {DisposedError} if the limiter has been disposed of.
+   * @example response.setHeader('Retry-After', Math.ceil(requests.dueIn() / 1000));
+   */
+  dueIn(permits = 1): number {
+    this.#check('dueIn', permits);
+    this[checkOpen]();
+    return this.#queue.dueIn(permits);
+  }
+
+  /**
+   * Lets nobody go before so many milliseconds have passed, as a server wishes that answers 429 with `Retry-After`. A
+   * pause that ends later stays. Calls that have begun go on. Never blocks.
+   * @param milliseconds 0 to 2,147,483,647.
+   * @throws {RangeError | TypeError} for a bad number.
+   * @throws {DisposedError} if the limiter has been disposed of.
+   * @example requests.pause(1000 * Number(response.headers.get('Retry-After')));
+   */
+  pause(milliseconds: number): void {
+    checkPause(KIND, milliseconds);
+    this[checkOpen]();
+    this.#queue.pause(milliseconds);
+  }
+
+  /**
+   * Counts permits that have been used, without waiting, also more than there are: those who wait go later. A number
+   * below 0 gives back permits that were taken and not used, as far as they still count. So a limiter of the tokens of a
+   * language model takes an estimate before a call, and spends the difference after it. Never blocks.
+   * @param permits -2,147,483,647 to 2,147,483,647.
+   * @throws {RangeError | TypeError} for a bad number.
+   * @throws {DisposedError} if the limiter has been disposed of.
+   * @example tokens.spend(answer.usage.total - estimate);
+   */
+  spend(permits: number): void {
+    checkSpent(KIND, permits);
+    this[checkOpen]();
+    this.#queue.spend(permits);
+  }
+
+  /**
+   * Changes the numbers of the limiter. The promise holds by the new numbers for each window that begins after the call;
+   * permits that went before count as long as they would have counted. A request that waits for more than `permits` is
+   * rejected with a RangeError. Never blocks.
+   * @param permits the most permits in a window, 1 to 2,147,483,647.
+   * @param per the length of a window, 1 to 2,147,483,647 milliseconds. Default: as before.
+   * @param options `burst`; default: as before, but `permits` at most.
+   * @throws {RangeError | TypeError} for a bad number or option.
+   * @throws {DisposedError} if the limiter has been disposed of.
+   * @example requests.resize(50, 60_000);
+   */
+  resize(permits: number, per = this.#queue.rate.per, options: RateLimiterOptions = {}): void {
+    const rate = checkResize(KIND, permits, per, options, this.#queue.rate);
+    this[checkOpen]();
+    this.#queue.resize(rate, (wanted) => tooMany(KIND, wanted, permits));
   }
 
   /**
@@ -220,7 +202,7 @@ export class RateLimiter extends QueueObject implements RateLimiting {
    * @example requests.cancelAll(new Error('the server shuts down'));
    */
   cancelAll(reason?: unknown): void {
-    this[queue].cancelAll(reason);
+    this.#queue.cancelAll(reason);
   }
 
   /**
@@ -230,22 +212,23 @@ export class RateLimiter extends QueueObject implements RateLimiting {
    */
   inspect(): RateLimiterStats {
     this[checkOpen]();
-    this.#forget(now());
-    return {
-      ...this.#rate,
-      taken: this.#taken,
-      ...statsOf(this[queue]),
-    };
+    const { rate, taken, count: waiting, timeouts, waiters } = this.#queue;
+    return { ...rate, taken, waiting, timeouts, waiters };
+  }
+
+  /** @internal */
+  protected get [count](): number {
+    return this.#queue.count;
   }
 
   /** @internal */
   protected get [state](): string {
-    return `${this.#rate.permits} in ${this.#rate.per} ms`;
+    const { permits, per } = this.#queue.rate;
+    return `${permits} in ${per} ms`;
   }
 
   /** @internal */
-  protected override [close](error: Error): unknown {
-    clearTimeout(this.#timer as never);
-    return super[close](error);
+  protected [close](error: Error): void {
+    this.#queue.close(error);
   }
 }

@@ -60,7 +60,7 @@ function parametersOf(list: string): Parameter[] {
   return split(list).flatMap((parameter): Parameter[] => {
     const [, rest, name = '', type = ''] = /^(\.\.\.)?(\w+)\??: (.*)$/s.exec(parameter) ?? [];
     if (rest === undefined) return [{ name, type }];
-    return type.startsWith('PermitsRequest')
+    return /^(Permits|Rate)Request/.test(type)
       ? [
           { name: 'permits', type: 'number' },
           { name: 'options', type: 'WaitOptions' },

@@ -83,6 +83,7 @@ const values: Record<string, () => unknown> = {
 const objects: Record<string, (all: typeof tasks) => unknown> = {
   Semaphore: (all) => new all.Semaphore(1),
   KeyedSemaphore: (all) => new all.KeyedSemaphore(1),
+  KeyedRateLimiter: (all) => new all.KeyedRateLimiter(1, 1),
   RateLimiter: (all) => new all.RateLimiter(1, 1),
   Latch: (all) => new all.Latch(1),
   Barrier: (all) => new all.Barrier(2),

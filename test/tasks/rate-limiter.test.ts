@@ -212,6 +212,67 @@ describe('a clock', () => {
   });
 });
 
+describe('a call of a limited function', () => {
+  it('is dated when it begins, also behind a busy turn of the event loop', async () => {
+    const limiter = new tasks.RateLimiter(5, 100, { burst: 5 });
+    const notes = new Notes();
+    const call = limiter.limit((label: number) => notes.note(1, label));
+    const all = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((label) => call(label));
+    clock.time += 90;
+    await clock.advance(300);
+    await Promise.all(all);
+    expect(notes.most(100)).toBe(5);
+    expect(notes.given.map(({ label }) => label)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  });
+
+  it('waits again, in its old place, if the window has passed before it begins', async () => {
+    const limiter = new tasks.RateLimiter(2, 40, { burst: 2 });
+    const notes = new Notes();
+    const call = limiter.limit((label: number) => notes.note(1, label));
+    const all = [1, 2, 3, 4, 5].map((label) => call(label));
+    clock.time += 100;
+    await clock.advance(200);
+    await Promise.all(all);
+    expect(notes.most(40)).toBe(2);
+    expect(notes.given.map(({ label }) => label)).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  it('is not overtaken by tryTake, if it waits again', async () => {
+    const limiter = new tasks.RateLimiter(1, 40);
+    const notes = new Notes();
+    const call = limiter.limit(() => notes.note(1));
+    const wait = call();
+    clock.time += 100;
+    expect(limiter.tryTake()).toBe(false);
+    await clock.advance(0);
+    await wait;
+    expect(notes.given.length).toBe(1);
+  });
+
+  it('may count until a window after its end', async () => {
+    const limiter = new tasks.RateLimiter(2, 50, { burst: 2 });
+    const times: [begun: number, ended: number][] = [];
+    const call = limiter.limit(
+      async () => {
+        const begun = clock.time;
+        await new Promise<void>((done) => clock.globals.setTimeout(done, 30));
+        times.push([begun, clock.time]);
+      },
+      { permits: 1, until: 'end' },
+    );
+    const all = Array.from({ length: 6 }, () => call());
+    await clock.advance(0);
+    expect(limiter.inspect()).toMatchObject({ taken: 2, waiting: 4 });
+    expect(limiter.dueIn()).toBe(Infinity);
+    await clock.advance(400);
+    await Promise.all(all);
+    const begun = clock.time - 400;
+    expect(times.map(([from, to]) => [from - begun, to - begun])).toEqual(
+      [0, 0, 80, 80, 160, 160].map((from) => [from, from + 30]),
+    );
+  });
+});
+
 describe('a request', () => {
   it('that leaves has taken nothing, and those behind it move up', async () => {
     const limiter = new tasks.RateLimiter(4, 1000, { burst: 4 });

@@ -142,7 +142,7 @@ describe.each(classes)('limit of $name', ({ taken }) => {
     expect(() => limit(never, { timeout: -1 })).toThrow(/limit: timeout must be from 0 to /);
     expect(() => limit(never, { signal: 5 as never })).toThrow(/limit: signal must be an AbortSignal, got 5/);
     expect(() => limit(never, { timeOut: 5 } as never)).toThrow(
-      /limit: options must be of { timeout, signal } \(perhaps/,
+      /limit: options must be of { (until, )?timeout, signal } \(perhaps/,
     );
     expect(() => limit(never, null as never)).toThrow(TypeError);
     expect(() => limit('run' as never, {})).toThrow(/limit: run must be a function, got "run"/);

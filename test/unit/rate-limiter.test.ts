@@ -273,6 +273,18 @@ describe('a rate limiter', () => {
     },
   );
 
+  it('dates the permits of a limited function when it is called, also behind a busy turn of the event loop', async () => {
+    const limiter = new RateLimiter(5, 100, { burst: 5, arena: new Arena() });
+    const begun: number[] = [];
+    const call = limiter.limit(() => void begun.push(performance.now()));
+    const from = performance.now();
+    const all = Array.from({ length: 10 }, () => call());
+    expect(begun.length).toBe(5);
+    while (performance.now() - from < 90);
+    await Promise.all(all);
+    expect((begun[5] as number) - from).toBeGreaterThan(99.9);
+  });
+
   it('goes on when a thread dies that waits for its permits, or in the queue', async () => {
     const { arena, limiter } = fresh(1, LONG);
     limiter.take();

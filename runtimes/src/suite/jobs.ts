@@ -10,7 +10,7 @@ import {
 } from 'taketurns';
 import type { EventCount, Sequencer } from 'taketurns/algorithms';
 import { Channel, type ChannelHandle, number, Watch, type WatchHandle } from 'taketurns/channel';
-import type { Key, KeyedMutex, KeyedSemaphore } from 'taketurns/keyed';
+import { type Key, type KeyedMutex, type KeyedSemaphore, RateLimiter, type RateLimiterHandle } from 'taketurns/keyed';
 import { startMetrics } from 'taketurns/metrics';
 import { type AtomicSemaphore, atomicWait, atomicWaitAsync } from 'taketurns/p0514';
 import { nameThread, watchDeadlocks } from 'taketurns/report';
@@ -227,6 +227,12 @@ export const jobs: Record<string, Job> = {
     const held = (attach(handle) as KeyedMutex).hold(key);
     held.unlock();
     return held.ownerDied;
+  },
+
+  tryTake(handle: RateLimiterHandle): boolean {
+    const limiter = RateLimiter.from(handle);
+    kept.push(limiter);
+    return limiter.tryTake();
   },
 
   keepKey(handle: Handle, key: Key): void {

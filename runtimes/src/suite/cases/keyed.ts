@@ -1,6 +1,6 @@
 /** taketurns/keyed: locks by key that threads share. */
 import { Arena } from 'taketurns';
-import { KeyedMutex, KeyedSemaphore } from 'taketurns/keyed';
+import { KeyedMutex, KeyedSemaphore, RateLimiter } from 'taketurns/keyed';
 import { equal, ok, sleep, until } from '../check.js';
 import { test } from '../run.js';
 import type { Member } from '../team.js';
@@ -31,4 +31,18 @@ test('keyed: the next owner of a key learns of the death of an owner', async ({ 
   const held = await table.holdAsync('a', 2);
   ok(held.ownerDied, 'ownerDied');
   held.release();
+});
+
+test('keyed: the threads of a rate read one clock, whenever they have started', async ({ team }) => {
+  const per = 1000;
+  // This thread is older than the worker by more than a window.
+  await sleep(2 * per);
+  const worker = await team.stranger().join();
+  const limiter = new RateLimiter(1, per);
+  const asked = performance.now();
+  ok(await worker.call('tryTake', limiter.handle), 'the worker takes the permit');
+  const isFree = limiter.tryTake();
+  ok(!isFree || performance.now() - asked >= per, 'there is one permit in a window');
+  await limiter.takeAsync();
+  limiter.dispose();
 });
