@@ -10,18 +10,21 @@
  * The tickets are those of promises, each with a run of its own (core/queue/runs.ts). A thread that blocks in `select`
  * looks at its promises itself, and sleeps on its doorbell in between, as its event loop would.
  */
+
 import { ADMITTED, ANSWER_CLOSED, E_ASLEEP, KIND_SEMAPHORE, O_KIND, O_TIMEOUTS } from '../border/numbers.js';
+import { timedOut } from '../common/errors.js';
 import { caseMark } from '../look/case-mark.js';
 import { checkWaitOptions, type WaitOptions } from '../objects/options.js';
 import type { Reference } from '../objects/reference.js';
 import { isOver, reference } from '../objects/shared-object.js';
-import { cancelOn, timedOut } from '../runtime/cancellation.js';
+import { cancelOn } from '../runtime/cancellation.js';
 import {
   badType,
   CancelledError,
   checkInteger,
   checkType,
   DisposedError,
+  disposed,
   mayNotBlock,
   noRoom,
 } from '../runtime/errors.js';
@@ -120,7 +123,7 @@ export function acquiring(semaphore: Semaphore, permits = 1): Case<never> {
         },
         closed() {
           if (membership.core.isDisposed(this.at) === 0) throw new CancelledError();
-          throw new DisposedError();
+          throw disposed(semaphore);
         },
       };
     },

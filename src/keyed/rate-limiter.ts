@@ -20,6 +20,7 @@
 
 import type { Arena } from '../arena/arena.js';
 import { GRANT, KIND_RATE_LIMITER, O_INITIAL, O_MAX, O_SPIN, O_TIMEOUTS, R_WAITS, TICKET } from '../border/numbers.js';
+import { timedOut } from '../common/errors.js';
 import { type Limited, limited } from '../common/limiting.js';
 import { checkRate, type Rate, type RateLimiting, type RateOptions } from '../common/rate.js';
 import { reasonOf } from '../common/signals.js';
@@ -27,7 +28,7 @@ import { type PermitsRequest, requestOf } from '../common/waits.js';
 import { checkWaitOptions, isOptions, type Properties, type Signal, type WaitOptions } from '../objects/options.js';
 import { type Definition, differing, find, type Handle, make, open } from '../objects/reference.js';
 import { close, disposedError, forget, isOver, named, reference, SharedObject } from '../objects/shared-object.js';
-import { isTimeout, timedOut } from '../runtime/cancellation.js';
+import { isTimeout } from '../runtime/cancellation.js';
 import {
   ArenaFullError,
   CancelledError,

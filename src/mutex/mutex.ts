@@ -17,6 +17,7 @@ import {
   KIND_MUTEX,
   REFUSED,
 } from '../border/numbers.js';
+import { timedOut } from '../common/errors.js';
 import type { MutexGuards } from '../common/guarding.js';
 import { type Limited, limited, type MutexLimit } from '../common/limiting.js';
 import { waitingAt } from '../look/elements.js';
@@ -37,7 +38,7 @@ import {
   SharedObject,
 } from '../objects/shared-object.js';
 import { type MutexStats, mutexStats, threadText } from '../objects/stats.js';
-import { cancelOn, locate, notAdmitted, timedOut } from '../runtime/cancellation.js';
+import { cancelOn, locate, notAdmitted } from '../runtime/cancellation.js';
 import { CancelledError, mayNotBlock, noRoom } from '../runtime/errors.js';
 import { countdown } from '../runtime/parking.js';
 import { DONE, newPromise, resolveOfNew } from '../runtime/promises.js';

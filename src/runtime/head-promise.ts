@@ -35,7 +35,8 @@ interface Known {
   readonly promises: Promises;
 }
 
-const disposed = (): Error => new DisposedError();
+/** The class of the promise has the error with the name of the object. */
+const disposed = (): Error => new DisposedError('the object has been disposed of');
 
 export class HeadPromise implements Flushable, Ahead {
   readonly #core: Core;

@@ -40,7 +40,7 @@ import { ADMITTED, MORE, REFUSED } from '../border/numbers.js';
 import type { Signal } from '../common/signals.js';
 import { cancelOn, locate, type Wanted } from './cancellation.js';
 import type { Doorbell, Flushable } from './doorbell.js';
-import { CancelledError, DisposedError, described } from './errors.js';
+import { CancelledError, type described, disposed } from './errors.js';
 import { Fifo } from './fifo.js';
 import { NO_SLOT } from './numbers.js';
 import { GRANTED, type Resolve, type Run, rejected, Settlement } from './settlement.js';
@@ -494,13 +494,10 @@ export class Promises implements Flushable {
       this.#core.dropRun(this.first);
       owed.run = this.#firstRun as Run;
       owed.count = owed.run.waiting;
+      // All library objects of this thread have the same name.
       owed.outcome = () => disposed(libraryObjects[0]);
       this.#pay();
     }
     for (const libraryObject of libraryObjects) libraryObject[closed]();
   }
 }
-
-/** The error of a promise, by the first of the library objects of this thread that promises wait for. */
-const disposed = (object: LibraryObject | undefined): Error =>
-  new DisposedError(`${object?.[described]?.() ?? 'the object'} has been disposed of`);

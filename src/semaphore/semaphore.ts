@@ -18,6 +18,7 @@ import {
   REFUSED,
   TIMED_OUT,
 } from '../border/numbers.js';
+import { timedOut } from '../common/errors.js';
 import type { SemaphoreGuards } from '../common/guarding.js';
 import { type Limited, limited, type SemaphoreRuns } from '../common/limiting.js';
 import { type PermitsRequest, permitsOf, requestOf } from '../common/waits.js';
@@ -37,7 +38,6 @@ import {
   SharedObject,
 } from '../objects/shared-object.js';
 import { type SemaphoreStats, semaphoreStats } from '../objects/stats.js';
-import { timedOut } from '../runtime/cancellation.js';
 import { timestamp } from '../runtime/clock.js';
 import { CancelledError, noRoom } from '../runtime/errors.js';
 import { balanceOf } from '../runtime/membership.js';

@@ -37,6 +37,7 @@ import {
   TIMED_OUT,
 } from '../../border/numbers.js';
 import type { Sync } from '../../border/sync.js';
+import { timedOut } from '../../common/errors.js';
 import type { RwLockGuards } from '../../common/guarding.js';
 import { reasonOf } from '../../common/signals.js';
 import { NO_READING, NO_WRITING, noted } from '../../objects/held-permits.js';
@@ -44,7 +45,7 @@ import { checkWaitOptions, type Properties, type Signal, type WaitOptions } from
 import { type Definition, find, make, open } from '../../objects/reference.js';
 import { close, disposedError, forget, isOver, reference } from '../../objects/shared-object.js';
 import { threadText } from '../../objects/stats.js';
-import { cancelOn, isTimeout, locate, timedOut } from '../../runtime/cancellation.js';
+import { cancelOn, isTimeout, locate } from '../../runtime/cancellation.js';
 import { timestamp } from '../../runtime/clock.js';
 import {
   bad,
