@@ -51,12 +51,11 @@ import {
 } from '../border/numbers.js';
 import { timedOut } from '../common/errors.js';
 import type { Signal } from '../objects/options.js';
+import { checkWaitAsync } from '../runtime/doorbell.js';
 import { CancelledError, DisposedError, mayNotBlock, noRoom } from '../runtime/errors.js';
-import { Fifo } from '../runtime/fifo.js';
 import type { Membership, Shared } from '../runtime/membership.js';
 import { countdown, parkUntilDue } from '../runtime/parking.js';
-import { type closed, DONE, type Promises } from '../runtime/promises.js';
-import { checkWaitAsync } from '../runtime/wait-async.js';
+import { type closed, DONE, Fifo, type Promises } from '../runtime/promises.js';
 import { closedAt } from './closed-error.js';
 import type { Module } from './compiled.js';
 import { PendingRequest } from './pending-request.js';

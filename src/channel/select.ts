@@ -18,6 +18,7 @@ import { checkWaitOptions, type WaitOptions } from '../objects/options.js';
 import type { Reference } from '../objects/reference.js';
 import { isOver, reference } from '../objects/shared-object.js';
 import { cancelOn } from '../runtime/cancellation.js';
+import { checkWaitAsync } from '../runtime/doorbell.js';
 import {
   badType,
   CancelledError,
@@ -33,7 +34,6 @@ import { isMembership, type Membership } from '../runtime/membership.js';
 import { ownWaitsIn } from '../runtime/own-waits.js';
 import { countdown, nanoseconds } from '../runtime/parking.js';
 import { closed, type Resolve, type Run } from '../runtime/promises.js';
-import { checkWaitAsync } from '../runtime/wait-async.js';
 import type { Semaphore } from '../semaphore/semaphore.js';
 import { acquireNow, release } from '../semaphore/semaphore.js';
 import { type Case, changeOf, type Done, HAPPENED, selecting, type Work, workOf } from './case.js';

@@ -39,10 +39,10 @@ import {
 } from '../objects/shared-object.js';
 import { type MutexStats, mutexStats, threadText } from '../objects/stats.js';
 import { cancelOn, locate, notAdmitted } from '../runtime/cancellation.js';
+import { checkWaitAsync } from '../runtime/doorbell.js';
 import { CancelledError, mayNotBlock, noRoom } from '../runtime/errors.js';
 import { countdown } from '../runtime/parking.js';
 import { DONE, newPromise, resolveOfNew } from '../runtime/promises.js';
-import { checkWaitAsync } from '../runtime/wait-async.js';
 import { type Blocking, full, NESTED, notOwner, ofItself, refuse, wanted } from './errors.js';
 import { type MutexOptions, properties } from './options.js';
 import { cancelling, headOf, type Leaving, waitInQueue } from './queue.js';
@@ -399,7 +399,7 @@ export class Mutex extends SharedObject<typeof KIND> implements MutexLimit, Mute
     let stop = nothing;
     let leaving: Leaving | undefined;
     let uncounted = 1;
-    /** The promise has the lock, or it is rejected. A second call has no effect (settlement.ts). */
+    /** The promise has the lock, or it is rejected. A second call has no effect (class Settlement). */
     const has = (value?: Promise<never>): void => {
       stop();
       if (value !== undefined) resolve(value.catch((error) => refuse(this, error, leaving?.reason)).catch(locate));

@@ -14,6 +14,7 @@ import { reasonOf } from '../common/signals.js';
 import { checkWaitOptions, type Properties, type WaitOptions } from '../objects/options.js';
 import { type Definition, find, type Handle, make, open, type Reference } from '../objects/reference.js';
 import { disposedError, isOver, reference } from '../objects/shared-object.js';
+import { checkWaitAsync } from '../runtime/doorbell.js';
 import {
   BrokenBarrierError,
   checkInteger,
@@ -25,7 +26,6 @@ import {
 } from '../runtime/errors.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
 import { countdown } from '../runtime/parking.js';
-import { checkWaitAsync } from '../runtime/wait-async.js';
 import {
   address,
   answerAt,

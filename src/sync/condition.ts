@@ -31,12 +31,12 @@ import { close, disposedError, forget, isOver, named, reference, SharedObject } 
 import { type ConditionStats, conditionStats } from '../objects/stats.js';
 import { cancelOn, isTimeout } from '../runtime/cancellation.js';
 import { common } from '../runtime/common.js';
+import { checkWaitAsync } from '../runtime/doorbell.js';
 import { checkInteger, checkType, described, mayNotBlock, noRoom, SelfDeadlockError } from '../runtime/errors.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
 import type { Shared } from '../runtime/membership.js';
 import { countdown, parkUntilDue } from '../runtime/parking.js';
 import { closed, newPromise, type Resolve, resolveOfNew } from '../runtime/promises.js';
-import { checkWaitAsync } from '../runtime/wait-async.js';
 import { syncOf } from './compiled.js';
 import { arenaOf, isOf, ownMutex, properties } from './condition-mutex.js';
 import { hasStack, TO_BEGIN_ASYNC, TO_LOCK_AGAIN } from './has-stack.js';
@@ -331,7 +331,7 @@ export class Condition extends SharedObject<typeof KIND> {
     const settle: Resolve = (value) => {
       stop();
       resolve(value);
-      // A second call has no effect (settlement.ts).
+      // A second call has no effect (class Settlement).
       if (isOver) return;
       isOver = true;
       relocking.returning++;

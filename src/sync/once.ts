@@ -17,9 +17,9 @@ import { reasonOf } from '../common/signals.js';
 import { checkWaitOptions, type Properties, type WaitOptions } from '../objects/options.js';
 import { type Definition, find, type Handle, make, open } from '../objects/reference.js';
 import { disposedError, forget, isOver, reference } from '../objects/shared-object.js';
+import { checkWaitAsync } from '../runtime/doorbell.js';
 import { checkOptions, checkType, described, refuseName, selfDeadlock } from '../runtime/errors.js';
 import { countdown } from '../runtime/parking.js';
-import { checkWaitAsync } from '../runtime/wait-async.js';
 import {
   address,
   checkBlocking,

@@ -42,12 +42,12 @@ import { close, disposedError, forget, isOver, named, reference, SharedObject } 
 import { lookAtObject, threadIdOf } from '../objects/stats.js';
 import { cancelOn, isTimeout } from '../runtime/cancellation.js';
 import { timestamp } from '../runtime/clock.js';
+import { checkWaitAsync, isNative, waitAsync } from '../runtime/doorbell.js';
 import { mayNotBlock } from '../runtime/errors.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
 import { type Membership, threadEnded } from '../runtime/membership.js';
 import { WAIT_BLOCKED, WAIT_FAILED } from '../runtime/numbers.js';
 import { nanoseconds } from '../runtime/parking.js';
-import { checkWaitAsync, isNative, waitAsync } from '../runtime/wait-async.js';
 import { syncOf } from './compiled.js';
 
 /** The options of a new object of `taketurns/sync`. A `Condition` takes no options. */

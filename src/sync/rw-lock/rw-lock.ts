@@ -47,6 +47,7 @@ import { close, disposedError, forget, isOver, reference } from '../../objects/s
 import { threadText } from '../../objects/stats.js';
 import { cancelOn, isTimeout, locate } from '../../runtime/cancellation.js';
 import { timestamp } from '../../runtime/clock.js';
+import { checkWaitAsync, waitAsync } from '../../runtime/doorbell.js';
 import {
   bad,
   checkInteger,
@@ -62,7 +63,6 @@ import { afterInterrupt } from '../../runtime/interrupts.js';
 import { WAIT_FAILED } from '../../runtime/numbers.js';
 import { countdown } from '../../runtime/parking.js';
 import { closed, newPromise, type Resolve, type Run, resolveOfNew } from '../../runtime/promises.js';
-import { checkWaitAsync, waitAsync } from '../../runtime/wait-async.js';
 import { Semaphore } from '../../semaphore/semaphore.js';
 import {
   type GuardedLock,
