@@ -3,7 +3,7 @@
  * a module, and no tool knows that two words are of one object. Other scripts take the numbers of the core from here, so
  * no file repeats one of these numbers. The build throws
  *
- *   - if two words of one class of objects overlap, unless the comment of one says `in the place of` the other;
+ *   - if two words of one class of objects overlap, unless the comment of one says `instead of` the other;
  *   - if buildObject of core/arena/objects.ts does not set a word, unless its comment says `not set in a new object`;
  *   - if two answers have the same number, or two kinds the same low byte.
  *
@@ -38,7 +38,7 @@ export function readWords(root) {
         file,
         answer: file === 'core/answers.ts',
         bytes: Number(bits) / 8,
-        instead: /in the place of (\w+)/.exec(says)?.[1],
+        instead: /instead of (\w+)/.exec(says)?.[1],
         of: [...(/of an? ((?:[A-Z]\w+(?: or )?)+)/.exec(says)?.[1].split(' or ') ?? [])],
         says: says.replace(/^i\d\d(, |: )?/, ''),
       });

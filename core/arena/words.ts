@@ -166,7 +166,7 @@ export const CLOSED_BELOW: i64 = -0x2000000000000000;
 // The same two numbers for a counter.
 export const CLOSED_COUNTER: i64 = -0x4000000000000000;
 export const COUNTER_CLOSED_BELOW: i64 = -0x2000000000000000;
-// The bit which says, in a word in the place of O_COUNTER that is no counter, that the object is closed.
+// The bit which says, in a word instead of O_COUNTER that is no counter, that the object is closed.
 export const CLOSED_BIT: i64 = 0x4000;
 
 // --- Name -----------------------------------------------------------------------------------------------
@@ -281,12 +281,12 @@ export const E_REQUEST: usize = 16; // i64
 export const E_CELLS: usize = 24; // i64
 export const E_END: usize = 32; // i64, of a run (runs.ts) or a tombstone: the ticket after its last
 export const E_HELD: usize = 40; // i64, of an attachment: permits held of a robust object; of a mutex, 1 for the head
-export const E_LEAVING: usize = 40; // i64, of a waiter, in the place of E_HELD: ~start while it takes its tickets back
+export const E_LEAVING: usize = 40; // i64, of a waiter, instead of E_HELD: ~start while it takes its tickets back
 // When the first request of the element began to wait, or went to sleep if it blocks its thread; 0: not known yet.
 export const E_SINCE: usize = 48; // i32, milliseconds, modulo 2^32
 // i32, 1 if the waiter in the queue to which the element belongs may sleep: whoever ends its wait must notify it. The
 // waiter stores 1 before it sleeps, and 0 when it has woken. An exception may leave the 1. An element that has served a
-// chain may have another value here, in the place of E_GATE (papers/words.ts).
+// chain may have another value here, instead of E_GATE (papers/words.ts).
 export const E_ASLEEP: usize = 52;
 
 export const OBJECT_SHIFT: i64 = 31;

@@ -12,8 +12,8 @@
 //
 // The permits of a RateLimiter are in O_INITIAL, its window in O_MAX, and its burst in O_SPIN.
 
-export const R_GIVEN: usize = 40; // i64 of a RateLimiter, the bits of a double: how many permits were ever given; in the place of O_COUNTER
-export const R_OF: usize = 48; // i32 of a RateLimiter: of which log objects the log is; in the place of O_PARKED
-export const R_NEXT: usize = 56; // i64 of a RateLimiter, the bits of a double: when the next permit would be due; in the place of O_OWN_LAST
-export const R_WAITS: usize = 28; // i32 of a RateLimiter, 1 while the thread that has the turn waits; in the place of O_THRESHOLD
-export const K_ENDED: usize = 112; // i32 of a KeyedMutex or KeyedSemaphore, 1 once all keys of the closed table are closed; in the place of O_OWN_LATE
+export const R_GIVEN: usize = 40; // i64 of a RateLimiter, the bits of a double: how many permits were ever given; instead of O_COUNTER
+export const R_OF: usize = 48; // i32 of a RateLimiter: of which log objects the log is; instead of O_PARKED
+export const R_NEXT: usize = 56; // i64 of a RateLimiter, the bits of a double: when the next permit would be due; instead of O_OWN_LAST
+export const R_WAITS: usize = 28; // i32 of a RateLimiter, 1 while the thread that has the turn waits; instead of O_THRESHOLD
+export const K_ENDED: usize = 112; // i32 of a KeyedMutex or KeyedSemaphore, 1 once all keys of the closed table are closed; instead of O_OWN_LATE
