@@ -54,7 +54,7 @@ export const USED_THREADS: usize = 192;
 
 // i64: the thread that reaps, its index << 32 | life; 0 when no thread reaps. See reaping.ts.
 export const REAPER: usize = 384;
-// i32: the host number of the keeper, which is the thread that notices deaths in this arena. 0 if the arena has no
+// i32: the runtime id of the keeper, which is the thread that notices deaths in this arena. 0 if the arena has no
 // keeper yet. UNWATCHED from the start if it never gets one. The first thread that shares the arena sets the word by
 // cmpxchg (src/host/keeper.ts). -2 means that the keeper is about to set the word (src/host/ports.ts).
 export const KEEPER: usize = 392;
@@ -194,7 +194,7 @@ export const N_KEY: u32 = 0xff;
 // |              | DEAD -> FREE, epoch+1  | the reaper, when nothing is left in its name, cmpxchg                   |
 // | wake         | any -> 0               | the thread itself before it sleeps as the head of a mutex, store        |
 // |              | any -> 1               | the thread that wakes it (wakeHead), store                              |
-// | host         | any                    | the thread that registers, store                                        |
+// | runtime id   | any                    | the thread that registers, store                                        |
 // |              | any -> 0               | the thread itself when it ends, or its reaper, store                    |
 // | doorbell     | d -> d+1               | a thread that makes a promise of the thread due, closes it, or asks it  |
 // |              |                        | to leave; the waker of the head of a mutex; the thread itself (recover, |
@@ -214,7 +214,7 @@ export const N_KEY: u32 = 0xff;
 export const THREAD_SIZE: usize = 128;
 export const T_LIFE: usize = 0; // i32
 export const T_DOORBELL: usize = 4; // i32
-export const T_HOST: usize = 8; // i32, the runtime's number for the thread, and 1 more; 0 if it has none
+export const T_RUNTIME_ID: usize = 8; // i32, the number by which the runtime knows the thread, and 1 more; 0 if it has none
 export const T_WAKE: usize = 12; // i32
 export const T_COLLISIONS: usize = 16; // i32, how often it has come to a bucket or chain in which another waiter stood
 export const T_FUTILE_WAKES: usize = 20; // i32, how often it was woken early, with no time-out, and waited again

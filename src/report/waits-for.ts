@@ -49,8 +49,8 @@ import {
   O_ROBUST,
   OBJECT_SIZE,
   STATE_MASK,
-  T_HOST,
   T_LIFE,
+  T_RUNTIME_ID,
   T_SLEEPS,
   T_SLEEPS_ON,
   T_WAKE,
@@ -491,12 +491,12 @@ function sameThread(here: Look, number: number, there: Look, sleeper: Thread): F
   const known = here.threads.get(number) as Thread;
   const alive = (known.life & ~LIFE_STATE) | ALIVE;
   // A thread without a threadId counts as another one in each arena.
-  const host = (sleeper.threadId as number) + 1;
+  const runtimeId = (sleeper.threadId as number) + 1;
   const record = addressIn(here.index, here.view.record(number));
   const asleep = addressIn(there.index, there.view.record(sleeper.thread));
   return [
-    { address: asleep + T_HOST, value: host, mask: ALL_BITS },
-    { address: record + T_HOST, value: host, mask: ALL_BITS },
+    { address: asleep + T_RUNTIME_ID, value: runtimeId, mask: ALL_BITS },
+    { address: record + T_RUNTIME_ID, value: runtimeId, mask: ALL_BITS },
     { address: record + T_LIFE, value: alive, mask: ALL_BITS },
   ];
 }
