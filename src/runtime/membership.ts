@@ -25,7 +25,7 @@
  *
  * The collector sees only the small library objects, and does not know that an arena is nearly full. So a thread that
  * is attached to very many objects asks for a collection once in each round of looks. Finalizers run only in a later
- * turn of the event loop.
+ * iteration of the event loop.
  */
 import { host } from '#host';
 import type { Core } from '../border/core.js';
@@ -112,7 +112,7 @@ export function balanceOf(words: Int32Array): number {
 /**
  * Refers to a library object: strongly until the running code has ended, and weakly from then on. A WeakRef would keep
  * the library object until then, even if the object lets go before. So a loop that makes and disposes of very many
- * objects, in one turn of the event loop, would fill the memory.
+ * objects, in one iteration of the event loop, would fill the memory.
  */
 interface Ref {
   deref(): LibraryObject | undefined;

@@ -48,7 +48,7 @@
  *     call        checks ──► open ──► changes in the core and here ──► close ──► answer
  *                              │
  *     it fails                 └──► recover: what the thread had before the section
- *     it is cut                └ ─ ─ the next call, or the next turn of the event loop ─ ─► recover
+ *     it is cut                └ ─ ─ the next call, or the next iteration of the event loop ─ ─► recover
  *
  * A call says once, by `open`, what it is about. `RwLock.#section` is the frame around a section: it opens, closes, and
  * recovers if the section throws. The three sections of calls that may be over in 100 nanoseconds write the same frame
