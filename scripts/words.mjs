@@ -11,6 +11,7 @@
  * other class has the word.
  */
 import { readdirSync, readFileSync } from 'node:fs';
+import { runInNewContext } from 'node:vm';
 
 const CONSTANT = /^export const (\w+): (\w+) = ([^;]+);(?: \/\/ (.*))?$/gm;
 /**
@@ -68,23 +69,13 @@ function refuseTwins(all, numberOf) {
   }
 }
 
-/** The value of a constant: a number, or a product, a shift, a difference or the bits of numbers and other constants. */
+/** The value of a constant. JavaScript computes it with whole numbers of any size, as the compiler of the core does. */
 function numberOf(text, words) {
-  if (text.includes(' | ')) return text.split(' | ').reduce((bits, part) => bits | numberOf(part, words), 0);
-  const [, left, operator, right] = /^(\S+)(?: (\*|<<|-) (\S+))?$/.exec(text) ?? [];
-  const part = (one) => {
-    if (/^-(0x[0-9a-f]+|\d+)$/.test(one)) return -BigInt(one.slice(1));
-    if (/^(0x[0-9a-f]+|\d+)$/.test(one)) return BigInt(one);
-    if (!words.has(one)) throw new Error(`words.mjs cannot read ${text}`);
-    return BigInt(numberOf(words.get(one).text, words));
-  };
-  const operations = {
-    undefined: (a) => a,
-    '*': (a, b) => a * b,
-    '<<': (a, b) => a << b,
-    '-': (a, b) => a - b,
-  };
-  const value = operations[operator](part(left), right && part(right));
+  const whole = (one) =>
+    one.replace(/\b(?:[A-Z]\w*|0x[0-9a-f]+|\d+)\b/g, (part) =>
+      words.has(part) ? `(${whole(words.get(part).text)})` : `${part}n`,
+    );
+  const value = runInNewContext(whole(text));
   if (BigInt(Number(value)) !== value) throw new Error(`${text} is no number of JavaScript`);
   return Number(value);
 }
