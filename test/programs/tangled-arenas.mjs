@@ -13,7 +13,8 @@
  * of its own or was killed, and others may have gone on.
  *
  * What is missed. A kill could break a circle that nobody tells. So no thread is killed of a circle that was there in
- * the same sleeps at the last kill.
+ * the same sleeps at the last kill. And no thread is killed while many others are still to begin, or else there are too
+ * few for a circle.
  */
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { Arena, Mutex, TimeoutError } from 'taketurns';
@@ -21,6 +22,8 @@ import { DeadlockError, deadlocks, formatReport, nameThread, report, watchDeadlo
 import { Notes } from './workers/notes.mjs';
 
 const THREADS = 6;
+/** No thread is killed unless so many have ended their first round. */
+const LEAST = 4;
 const MUTEXES = 6;
 const MOST_THREADS = 20_000;
 /** The words of a thread. */
@@ -159,10 +162,12 @@ async function main() {
     const before = circles;
     circles = circlesAmong([...workers.keys()], notes);
     const stands = (i) => circles.has(i) && circles.get(i) === before.get(i);
-    const alive = [...workers.keys()].filter(
-      (i) => i > 0 && written[word(i, KILLED)] === 0 && written[word(i, RUNS)] > 0 && !stands(i),
-    );
-    const victim = alive[random(alive.length)];
+    const alive = [...workers.keys()].filter((i) => i > 0 && written[word(i, KILLED)] === 0);
+    // On a busy machine a thread may take longer to start than the time between two kills.
+    const begun = alive.filter((i) => written[word(i, RUNS)] > 0);
+    if (begun.length < LEAST) return;
+    const victims = begun.filter((i) => !stands(i));
+    const victim = victims[random(victims.length)];
     if (victim === undefined || started > MOST_THREADS / 2) return;
     Atomics.store(written, word(victim, KILLED), 1);
     workers.get(victim).terminate();
@@ -187,7 +192,8 @@ async function main() {
   let next = performance.now() + Number(every);
   while (workers.size > 0) {
     await new Promise((later) => setTimeout(later, 3));
-    const isOver = performance.now() >= end && written[common(ACROSS)] >= ENOUGH;
+    const isEnough = written[common(ACROSS)] >= ENOUGH && (kills > 0 || Number(every) === 0);
+    const isOver = performance.now() >= end && isEnough;
     if (isOver || wrong[0] > 0) {
       Atomics.store(written, common(OVER), 1);
       Atomics.notify(written, common(OVER));
