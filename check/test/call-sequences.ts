@@ -30,8 +30,8 @@ const MORE = constant('MORE');
 const HEAD = constant('HEAD');
 const INTERRUPTED = constant('INTERRUPTED');
 const CUT_SHORT = constant('CUT_SHORT');
-const MUTEX = 20;
-const RW_LOCK = 41;
+const MUTEX = constant('KIND_MUTEX');
+const RW_LOCK = constant('KIND_RW_LOCK');
 const CHANNEL = constant('KIND_CHANNEL');
 const RECEIVING_END = constant('KIND_RECEIVING_END');
 const WATCH = constant('KIND_WATCH');
@@ -42,7 +42,7 @@ const PLACE = 64;
 export const THREADS = 3;
 const NAME_BYTES = 20;
 const NAME_LENGTH = constant('N_LENGTH');
-const KINDS = 3;
+const KINDS = ['KIND_SEMAPHORE', 'KIND_TICKET_SEMAPHORE', 'KIND_TWA_SEMAPHORE'].map(constant);
 
 function read(name: string) {
   const bytes = readFileSync(new URL(`../../build/${name}.wasm`, import.meta.url));
@@ -303,7 +303,7 @@ export class Sequence {
 
   #create(t: number) {
     const args = [
-      this.#draw(8) ? 1 + this.#draw(KINDS) : RW_LOCK,
+      this.#draw(8) ? this.#from(KINDS) : RW_LOCK,
       this.#from(permits),
       this.#from(permits),
       this.#draw(3),
@@ -337,7 +337,7 @@ export class Sequence {
       this.#words[at >> 2] = word;
     }
     const count = this.#from(permits);
-    const kind = 1 + this.#draw(KINDS);
+    const kind = this.#from(KINDS);
     const max = this.#from([count, 2]);
     const robust = this.#draw(5) === 0;
     const args = [length, kind, count, max, 1, 1, Number(robust), 0];
@@ -565,7 +565,7 @@ export class Sequence {
 
   #inspect(t: number, s: number) {
     const [name, ...args] = this.#from<readonly [string, ...number[]]>([
-      ...['added', 'balance', 'deaths', 'initial', 'timeouts'].map((name) => [name, s] as const),
+      ...['added', 'balance', 'deaths', 'initial', 'timeouts', 'waiting'].map((name) => [name, s] as const),
       ...['liveObjects', 'mostElements', 'mostObjects', 'usedElements'].map((name) => [name] as const),
     ]);
     return this.#call(t, name, args);
@@ -640,7 +640,7 @@ export class Sequence {
         const generation = this.#call(t, 'generation', [s]);
         if (generation === 'trap') return generation;
         const stale = number(generation) + Math.max(this.#draw(5) - 3, 0);
-        return this.#attached(t, this.#call(t, 'attach', [s, stale, 1 + this.#draw(KINDS)]));
+        return this.#attached(t, this.#call(t, 'attach', [s, stale, this.#from(KINDS)]));
       }
       case 19: {
         const attachment = this.#from(this.#attachments.filter((each) => each.t === t));

@@ -1,6 +1,6 @@
 /** Mutants of a JavaScript source: copies with one fault each, of the same kinds as those of the script (mutants.ts). */
 import { parseAst } from 'rolldown/parseAst';
-import { type Mutant, Mutations } from './mutant.js';
+import { type Mutant, Mutations, OTHERS_IN_BOTH } from './mutant.js';
 
 interface Node {
   readonly type: string;
@@ -10,15 +10,9 @@ interface Node {
 }
 
 const OTHERS: Readonly<Record<string, readonly string[]>> = {
-  '<': ['<=', '>='],
-  '<=': ['<', '>'],
-  '>': ['>=', '<='],
-  '>=': ['>', '<'],
+  ...OTHERS_IN_BOTH,
   '===': ['!=='],
   '!==': ['==='],
-  '+': ['-'],
-  '-': ['+'],
-  '*': ['+'],
   '/': ['*'],
   '%': ['*'],
   '>>': ['<<'],

@@ -64,3 +64,14 @@ export class Mutations {
     for (const other of this.#others[which] ?? []) this.replace(at, at + which.length, other);
   }
 }
+
+/** The operators that take the place of one that Lua and JavaScript have in common. */
+export const OTHERS_IN_BOTH: Readonly<Record<string, readonly string[]>> = {
+  '<': ['<=', '>='],
+  '<=': ['<', '>'],
+  '>': ['>=', '<='],
+  '>=': ['>', '<'],
+  '+': ['-'],
+  '-': ['+'],
+  '*': ['+'],
+};

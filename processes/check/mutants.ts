@@ -5,7 +5,7 @@
  * script contains more than it needs.
  */
 import { parse } from 'luaparse';
-import { type Mutant, Mutations } from './mutant.js';
+import { type Mutant, Mutations, OTHERS_IN_BOTH } from './mutant.js';
 import { turnSource } from './server.js';
 
 interface Node {
@@ -15,15 +15,9 @@ interface Node {
 }
 
 const OTHERS: Readonly<Record<string, readonly string[]>> = {
-  '<': ['<=', '>='],
-  '<=': ['<', '>'],
-  '>': ['>=', '<='],
-  '>=': ['>', '<'],
+  ...OTHERS_IN_BOTH,
   '==': ['~='],
   '~=': ['=='],
-  '+': ['-'],
-  '-': ['+'],
-  '*': ['+'],
   and: ['or'],
   or: ['and'],
 };

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { Space } from '../src/space/space.js';
@@ -21,6 +22,17 @@ export interface Running {
   readonly ended: Promise<Ended>;
 }
 
+/** What a process has written so far. */
+export function textsOf(child: { readonly stdout: Readable; readonly stderr: Readable }) {
+  const texts = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      texts[name] += text;
+    });
+  }
+  return texts;
+}
+
 export const start = (...line: readonly string[]): Running => startWith([], line);
 
 /** flags: of Node. */
@@ -29,12 +41,7 @@ export function startWith(flags: readonly string[], line: readonly string[]): Ru
   onTestFinished(() => {
     child.kill('SIGKILL');
   });
-  const texts = { stdout: '', stderr: '' };
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name].setEncoding('utf8').on('data', (text: string) => {
-      texts[name] += text;
-    });
-  }
+  const texts = textsOf(child);
   return { child, ended: once(child, 'close').then(([status]) => ({ status, ...texts })) };
 }
 

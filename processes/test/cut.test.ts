@@ -40,7 +40,8 @@ onServers(
       expect(cuts).toBe(2);
     });
 
-    test('what is free is got after a time-out that passes while there is no connection', async () => {
+    /** Joins through a proxy whose connections `cut` ends, and resolves when the space knows. */
+    async function joinThroughProxy() {
       const sockets = new Set<Socket>();
       const listener = createServer((client) => {
         const server = connect(setting.server.port, '127.0.0.1');
@@ -54,17 +55,35 @@ onServers(
       const client = new Redis((listener.address() as { port: number }).port, '127.0.0.1', { lazyConnect: true });
       onTestFinished(() => void listener.close());
       const space = await Space.connect(client, { space: 'cut' });
+      const cut = async (): Promise<void> => {
+        for (const socket of sockets) socket.destroy();
+        await new Promise((resolve) => space.on('trouble', resolve));
+      };
+      return { space, cut };
+    }
+
+    test('what is free is got after a time-out that passes while there is no connection', async () => {
+      const { space, cut } = await joinThroughProxy();
       const mutex = await space.mutex('free');
       const other = await space.semaphore('held', 1);
       const held = await other.holdAsync();
       // Is sent, and its time-out passes later.
       const waiting = expect(other.holdAsync({ timeout: 1 })).rejects.toThrow(TimeoutError);
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => space.on('trouble', resolve));
+      await cut();
       await (await mutex.holdAsync({ timeout: 1 })).unlock();
       await waiting;
       await expect(other.holdAsync({ timeout: 1 })).rejects.toThrow(TimeoutError);
       await held.release();
+      await space.close();
+    });
+
+    test('what is free is got after a time-out that passes while the server forgets the session', async () => {
+      const { space, cut } = await joinThroughProxy();
+      const mutex = await space.mutex('free');
+      await (await mutex.holdAsync()).unlock();
+      await setting.another().flushall();
+      await cut();
+      await (await mutex.holdAsync({ timeout: 1 })).unlock();
       await space.close();
     });
   },

@@ -12,6 +12,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { startSentinel } from '../servers/servers.js';
 import { driverOf } from '../src/drivers/recognise.js';
 import { isNodeRedis, libraries } from './clients.ts';
+import { textsOf } from './commands.ts';
 import { onServers, until } from './setting.ts';
 
 /** A server that takes connections and never says a word. */
@@ -89,12 +90,7 @@ test.each(FORMS.flatMap(([library, forms]) => forms.map((form) => [library, form
       onTestFinished(() => {
         child.kill('SIGKILL');
       });
-      const texts = { stdout: '', stderr: '' };
-      for (const name of ['stdout', 'stderr'] as const) {
-        child[name].setEncoding('utf8').on('data', (text: string) => {
-          texts[name] += text;
-        });
-      }
+      const texts = textsOf(child);
       const [status] = await once(child, 'close');
       expect({ status, ...texts }).toEqual({ status: 0, stdout: 'UNREACHABLE\n', stderr: '' });
     });

@@ -202,15 +202,15 @@ function selectedOf({ index, done }: Happened): Selected {
   return { index, value: done.read(), closed: done.closed };
 }
 
-/** With which of its cases the next `select` of this thread begins to look. */
-let nextCase: number | undefined;
+/** With which of its cases the next `select` of this thread in an arena begins to look. */
+const nextCases = new WeakMap<Membership, number>();
 
 /** Tries each case once. A look begins with the case behind that with which the last look of the thread has begun. */
 function attempt(works: readonly Work<unknown>[], biased = false): Happened | undefined {
   const { membership } = works[0] as Work<unknown>;
   // Threads begin with different cases.
-  nextCase ??= membership.thread;
-  const first = biased ? 0 : nextCase++;
+  const first = biased ? 0 : (nextCases.get(membership) ?? membership.thread);
+  if (!biased) nextCases.set(membership, first + 1);
   for (let k = 0; k < works.length; k++) {
     const index = (first + k) % works.length;
     const done = (works[index] as Work<unknown>).try();

@@ -375,38 +375,29 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
     // Without this shortcut the usual call takes a tenth longer: `#queue` would give the same answer.
     const isUsual = permits === 1 && options === undefined && isNative && !this.#robust && this.#promises.first === 0;
     if (isUsual && this.#core.tryAcquire(this.#at, 1) === ADMITTED) return DONE;
-    const acquired = this.#queue('acquireAsync', permits, options, isUsual);
+    const acquired = this.#queue('acquireAsync', permits, options);
     if (!this.#robust) return acquired;
     return acquired.then(() => void this.#takeOwnerDeaths(permitsOf(permits)));
   }
 
-  /**
-   * This is not an async function, because the promise of one is settled some microtasks later.
-   * @param isRefused whether the core has just refused the permits.
-   */
-  #queue(
-    method: string,
-    permits: number | WaitOptions,
-    options: WaitOptions | undefined,
-    isRefused = false,
-  ): Promise<void> {
+  // This is not an async function, because the promise of one is settled some microtasks later.
+  #queue(method: string, permits: number | WaitOptions, options: WaitOptions | undefined): Promise<void> {
     try {
       if (isOptions(permits, options)) return this.#queue(method, 1, permits);
       if (permits !== 1) this.#checkRequest(method, permits);
       checkWaitAsync();
-      return this.#arrive(method, permits, options, isRefused);
+      return this.#arrive(method, permits, options);
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
-  #arrive(method: string, permits: number, options: WaitOptions | undefined, isRefused: boolean): Promise<void> {
+  #arrive(method: string, permits: number, options?: WaitOptions): Promise<void> {
     const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.${method}`, options);
     const promises = this.#promises;
     let cancellable: Cancellable | undefined;
-    // If promises of this thread wait, the request waits too. When it queues up, the core tries once more.
-    const isLate = isRefused || (timeout !== 0 && promises.first !== 0);
-    let answer: number = isLate ? REFUSED : this.#try(permits);
+    // If promises of this thread wait, the request waits too.
+    let answer: number = timeout === 0 || promises.first === 0 ? this.#try(permits) : REFUSED;
     if (answer !== ADMITTED && timeout !== 0) {
       const promise = newPromise<void>();
       const settle = this.#robust ? granting(this.#shared, permits, resolveOfNew()) : resolveOfNew();

@@ -198,7 +198,7 @@ const main = {
     await once(worker, 'exit');
     pool.acquire();
     try {
-      pool.acquire(1, { timeout: 5 });
+      pool.acquire(1, { timeout: 100 });
     } catch {}
     heard.push('the call has ended');
     // The event, and what its subscriber has thrown.
@@ -217,7 +217,7 @@ const main = {
     process.on('uncaughtException', (error) => heard.push(error.message));
     pool.acquire();
     try {
-      pool.acquire(1, { timeout: 5 });
+      pool.acquire(1, { timeout: 100 });
     } catch (error) {
       heard.push(error.name);
     }

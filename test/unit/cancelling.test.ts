@@ -48,7 +48,6 @@ async function beginParking(semaphore: Semaphore, permits: number, who = member(
 }
 
 describe.each(ways)('%s: bad options', (way) => {
-  const name = way === 'hold' ? 'acquire' : way === 'holdAsync' ? 'acquireAsync' : way;
   const bad: [object | unknown, typeof RangeError | typeof TypeError, string][] = [
     [{ timeout: Number.NaN }, RangeError, `timeout must be from 0 to ${LONGEST} milliseconds or Infinity, got NaN`],
     [{ timeout: -1 }, RangeError, 'or Infinity, got -1'],
@@ -73,7 +72,7 @@ describe.each(ways)('%s: bad options', (way) => {
       const semaphore = new Semaphore(permits);
       const error = await failure(() => semaphore[way](1, patience as WaitOptions));
       expect((error as Error).constructor).toBe(Kind);
-      expect((error as Error).message).toMatch(new RegExp(`^Semaphore.${name}: `));
+      expect((error as Error).message).toMatch(new RegExp(`^Semaphore.${way}: `));
       expect((error as Error).message).toContain(message);
       expect(semaphore.available).toBe(permits);
       expect(semaphore.waiting).toBe(0);

@@ -47,7 +47,7 @@ const algorithms: [string, (options: Options) => Made][] = [
     },
   ],
   [
-    'Capacitor',
+    'CapacitorLock',
     (options) => {
       const lock = new CapacitorLock({ lock: () => {}, unlock: () => {} }, options);
       return { handle: lock.handle.capacitor };

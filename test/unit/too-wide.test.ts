@@ -18,9 +18,9 @@ afterEach(() => {
 
 const ways: [string, (semaphore: Semaphore, permits: number) => unknown][] = [
   ['acquire', (semaphore, n) => semaphore.acquire(n, { timeout: 1 })],
-  ['acquire', (semaphore, n) => semaphore.hold(n, { timeout: 1 })],
+  ['hold', (semaphore, n) => semaphore.hold(n, { timeout: 1 })],
   ['acquireAsync', (semaphore, n) => semaphore.acquireAsync(n, { timeout: 1 })],
-  ['acquireAsync', (semaphore, n) => semaphore.holdAsync(n, { timeout: 1 })],
+  ['holdAsync', (semaphore, n) => semaphore.holdAsync(n, { timeout: 1 })],
 ];
 const text = (method: string, permits: number, made: number) =>
   `Semaphore.${method}: a request for ${permits} permits waits, but the semaphore has ${made}. It and all ` +

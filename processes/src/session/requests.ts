@@ -279,8 +279,8 @@ export class Requests {
       }
       if (forgotten) {
         if (state === 'held' || state === 'returning' || state === 'over') this.table.end(request);
-        else if (state === 'leaving') this.table.fail(request, undefined);
-        else request.state = 'asked';
+        // The next session asks for the others: see `askForOthers`.
+        else if (state !== 'leaving') request.state = 'asked';
       } else {
         // A caller that gives back waits for the server only until the end of the lease.
         request.settle();
