@@ -8,7 +8,6 @@ const only = (name, comment, folder, tree, allowed) =>
   forbid(name, comment, { path: folder }, { path: tree, pathNot: [folder, ...allowed] });
 
 const KINDS = '^core/kinds/kinds[.]ts$';
-const HOOKS = '^core/queue/hooks[.]ts$';
 const WORDS = '^core/(answers|.*/words)[.]ts$';
 const ENTRIES = '((channel|keyed|metrics|papers/(algorithms|p0514)|report|sync|tasks)/)?index[.](d[.]m?ts|js)$';
 
@@ -16,10 +15,10 @@ const circles = [
   forbid(
     'no-circle',
     'Files that import each other can only be understood together, and the order in which they are loaded decides ' +
-      'whether they work. One circle is wanted: the queue asks the kinds, which are built on it, by core/queue/hooks.ts. ' +
-      'The core runs nothing when it is loaded, so there the order does not matter.',
+      'whether they work. One circle is wanted: the queue asks core/kinds/kinds.ts, and the kinds are built on the ' +
+      'queue. The core runs nothing when it is loaded, so there the order does not matter.',
     { path: '^(core|src|check/src|bench/src|lab/src|runtimes/src|simulate/src|processes/(src|check|chaos))/' },
-    { circular: true, viaOnly: { pathNot: HOOKS } },
+    { circular: true, viaOnly: { pathNot: KINDS } },
   ),
   forbid(
     'folder-is-read-from-above',
@@ -38,17 +37,12 @@ const core = [
     '^core/',
     ['^core/answers[.]ts$'],
   ),
-  forbid(
+  only(
     'core-queue',
-    'One queue serves all kinds. It names none of them: core/queue/hooks.ts says what it asks, and kinds.ts answers.',
-    { path: '^core/queue/', pathNot: HOOKS },
-    { path: '^core/', pathNot: ['^core/(arena|queue)/', WORDS] },
-  ),
-  forbid(
-    'core-hooks',
-    'The queue reaches the kinds by the functions that kinds.ts has for it, and in no other way.',
-    { path: HOOKS },
-    { path: '^core/', pathNot: KINDS },
+    'One queue serves all kinds. It names none of them, and asks kinds.ts where the kind of an object matters.',
+    '^core/queue/',
+    '^core/',
+    ['^core/arena/', WORDS, KINDS],
   ),
   only(
     'core-kinds',
@@ -56,6 +50,12 @@ const core = [
     '^core/kinds/',
     '^core/',
     ['^core/(arena|queue)/', WORDS],
+  ),
+  forbid(
+    'core-kinds-are-asked',
+    'kinds.ts asks the kinds. No kind asks kinds.ts.',
+    { path: '^core/kinds/', pathNot: KINDS },
+    { path: KINDS },
   ),
   only(
     'core-death',
@@ -69,7 +69,7 @@ const core = [
     "The papers' algorithms share the arena, the waiting array and the pause with the queue, but not the queue itself.",
     '^core/papers/',
     '^core/',
-    ['^core/arena/', '^core/queue/(waiting-array|pause)[.]ts$', '^core/kinds/(counter/counter|kinds)[.]ts$', WORDS],
+    ['^core/arena/', '^core/queue/(waiting-array|polling)[.]ts$', '^core/kinds/(counter/counter|kinds)[.]ts$', WORDS],
   ),
   forbid(
     'core-counter-exports',

@@ -1,9 +1,10 @@
 /**
- * The exports of the core. Nothing else of the core can be called from outside. Start reading at queue/tickets.ts and
+ * The exports of the core. Nothing else of the core can be called from outside. Start reading at queue/queue.ts and
  * arena/words.ts.
  *
  *     arena/         where things lie, and the pools: threads, elements, objects, attachments, names
- *     queue/         the one queue in which waiters of every kind stand: tickets, parking, waking, cancelling, promises
+ *     queue/         the one queue in which waiters of every kind stand: queue.ts has the life of a request, and runs.ts what
+ *                    promises have besides
  *     kinds/         a folder for each kind of object; words.ts, the table of all kinds and what is true of each; and
  *                    kinds.ts, the one file that calls the functions of all kinds
  *     death/         registration of threads, and the work that a thread leaves when it ends or dies
@@ -17,10 +18,10 @@
  * rules. These folders may import more, or less:
  *
  *     all            may import the constants of answers.ts. All but arena/ may import those of the words.ts of any folder
- *     queue/         calls functions of kinds/kinds.ts where the kind of an object matters. It imports them from
- *                    queue/hooks.ts, which passes them on
+ *     queue/         calls functions of kinds/kinds.ts where the kind of an object matters, and knows nothing else of the
+ *                    kinds
  *     death/         and inspect.ts import of kinds/ only kinds.ts
- *     papers/        imports arena/, and of queue/ only waiting-array.ts and pause.ts. Its index.ts also exports functions
+ *     papers/        imports arena/, and of queue/ only waiting-array.ts and polling.ts. Its index.ts also exports functions
  *                    of kinds/counter/
  *     sync/          is index.ts alone, which only exports
  *
@@ -30,14 +31,23 @@
 export { create, id, open } from './arena/arena';
 export { attach, attachedTo, createObject } from './arena/attachments';
 export { reserveSecond, usedElements } from './arena/elements';
-export { ticketTaken } from './arena/last-ticket';
 export { draftName, openName } from './arena/names';
 export { generation, isDisposed, isRobust, keep, maxOf } from './arena/objects';
-export { doorbell, hostOf, isAsleep, lifeIfAlive, mostThreads, threadCount, trapIfDead } from './arena/threads';
+export {
+  doorbell,
+  hostOf,
+  isAsleep,
+  lifeIfAlive,
+  mostThreads,
+  threadCount,
+  ticketTaken,
+  trapIfDead,
+} from './arena/threads';
 export { reap } from './death/reaping';
 export { register, unregister } from './death/registry';
 export {
   added,
+  available,
   balance,
   deaths,
   initial,
@@ -62,22 +72,26 @@ export {
 export { cancelHead, compete, reserveLock } from './kinds/mutex/mutex-head';
 export { turnLasted } from './kinds/mutex/mutex-pace';
 export { ownersDied } from './kinds/semaphore/robust';
-export { acquireOne, available, exceeds, releaseOne } from './kinds/semaphore/semaphore';
-export { cancel, cancelRun } from './queue/cancelling';
 export { askAll, asks, dispose } from './queue/closing';
-export { enqueue, park, parkFor } from './queue/parking';
 export { grantBefore as before, grantLate as late, pendingCall as pending, released } from './queue/pending-call';
 export { setAwake, spend } from './queue/polling';
-export { finishRelease } from './queue/releasing';
-export { arrive, dropRun, enterRun, settle } from './queue/runs';
 export {
   acquire,
+  acquireOne,
   acquireRobust,
   add,
+  cancel,
   drain,
+  enqueue,
+  exceeds,
+  finishRelease,
+  park,
+  parkFor,
   reduce,
   release,
+  releaseOne,
   releaseRobust,
   tryAcquire,
   tryAcquireRobust,
-} from './queue/tickets';
+} from './queue/queue';
+export { arrive, cancelRun, dropRun, enterRun, finishReleaseAndSettle, settle } from './queue/runs';

@@ -6,9 +6,8 @@
  */
 
 import { elementCapacity, objectCapacity, objects } from './arena/arena';
-import { elementAt, usedElements } from './arena/elements';
+import { elementAt, isAsync, objectOf, usedElements, widthOf } from './arena/elements';
 import { isLive } from './arena/objects';
-import { isAsync, objectOf, widthOf } from './arena/requests';
 import {
   AWAKE,
   CLOSED_BELOW,
@@ -27,6 +26,7 @@ import {
   USED_OBJECTS,
   WAITING,
 } from './arena/words';
+import { LIMIT } from './queue/words';
 
 export function mostElements(): u32 {
   return elementCapacity;
@@ -97,4 +97,10 @@ function waitingIn(e: usize, o: usize): i64 {
     return length < 0 ? 0 : length / width - min(max(ahead, 0), length) / width;
   }
   return 0;
+}
+
+/** Returns the permits that tryAcquire could take. It may be out of date at once. */
+export function available(s: usize): i32 {
+  const grant = atomic.load<i64>(s, GRANT);
+  return max(0, min(grant - atomic.load<i64>(s, TICKET), LIMIT)) as i32;
 }

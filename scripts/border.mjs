@@ -1,7 +1,7 @@
 /**
- * Writes the files from which the TypeScript of src/ knows the core. They are made from the sources of the core, so
- * nobody writes a number or an answer of the core twice. The compiler of the core can declare its exports, but not which
- * answers a function may give:
+ * Writes the files from which the TypeScript of src/ knows the core. The compiler of the core can declare its exports,
+ * but neither its constants, nor which answers a function may give. So these files are made from the sources of the
+ * core, and nobody writes a number or an answer of the core twice:
  *
  *     src/border/numbers.ts                        every constant of words.ts and answers.ts, as a number and as a type
  *     src/border/kinds.ts                          the kinds of objects and their numbers

@@ -1,9 +1,9 @@
 /**
- * Bundles a package for Node, Deno and Bun, by rolldown: dist/node/ has a file of CommonJS for each entry, and files
- * for what entries share. A thread that starts pays for each file that it loads, and for a file that is required less
- * than half of what it pays for one that is imported.
+ * How a package is bundled for Node, Deno and Bun, for its rolldown.config.mjs: dist/node/ has a file of CommonJS for
+ * each entry, and files for what entries share. A thread that starts pays for each file that it loads, and for a file
+ * that is required less than half of what it pays for one that is imported.
  *
- * No tool writes what this file adds: a module such as dist/node/index.mjs, which takes what it exports from index.cjs.
+ * No tool writes what the plugin adds: a module such as dist/node/index.mjs, which takes what it exports from index.cjs.
  * So a thread has one copy of the package, whether the package is imported or required, also where `require` loads no
  * modules (Node before 20.19 and 22.12, Jest). The module does not import index.cjs: then Node would load a parser that
  * finds the names which a file of CommonJS exports, and this takes 3 ms in each thread.
@@ -14,7 +14,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
-import { rolldown } from 'rolldown';
 
 const OUTPUT = {
   dir: 'dist/node',
@@ -31,24 +30,24 @@ const OUTPUT = {
 };
 
 /**
- * Bundles files of the package in the working directory.
+ * Returns a configuration of rolldown for the package in the working directory.
  *
  * @param input the files, by the names of their bundles
  * @param groups what they share: the option `codeSplitting.groups` of rolldown
  * @param options more options of rolldown for what is read
- * @param outputOptions more options of rolldown for what is written
+ * @param output more options of rolldown for what is written
  */
-export async function bundle(input, groups = [], options = {}, outputOptions = {}) {
-  const made = await rolldown({
+export function forNode(input, groups = [], options = {}, output = {}) {
+  return {
     input,
     platform: 'node',
     preserveEntrySignatures: 'strict',
     experimental: { attachDebugInfo: 'none' },
+    logLevel: 'warn',
+    plugins: [{ name: 'modules-of-entries', writeBundle }],
     ...options,
-  });
-  const { output } = await made.write({ ...OUTPUT, ...outputOptions, codeSplitting: { groups } });
-  await made.close();
-  return output;
+    output: { ...OUTPUT, ...output, codeSplitting: { groups } },
+  };
 }
 
 /**
@@ -64,12 +63,12 @@ function sourceOf({ fileName, moduleIds, imports, exports }) {
   return imports[0];
 }
 
-/** Writes what modules of Node load: for each entry of package.json a file in dist/node/ and one in dist/types/. */
-export function writeModules(bundles) {
+/** Writes what modules load: for each entry of package.json a file in dist/node/ and one in dist/types/. */
+function writeBundle({ format }, bundles) {
+  if (format !== 'cjs') return;
   for (const { types, node } of Object.values(JSON.parse(readFileSync('package.json', 'utf8')).exports)) {
-    if (types === undefined) continue;
-    const name = basename(node, '.mjs');
-    const entry = bundles.find((one) => one.name === name && one.isEntry);
+    const entry = node && bundles[`${basename(node, '.mjs')}.cjs`];
+    if (!entry) continue;
     const names = entry.exports.length > 0 ? `export const { ${entry.exports.join(', ')} } = ` : '';
     writeFileSync(
       node,

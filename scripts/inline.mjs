@@ -1,11 +1,9 @@
 /**
- * Inlines the functions of core/ whose docstring has the tag `@inline` into each caller. Most of them are called in an
- * uninterruptible section (check/src/uninterruptible.ts), which must contain no call. The others (acquire, tryAcquire,
- * release) are inlined for speed: the functions of plain and of robust semaphores use them, and become leaf functions in
- * this way.
- *
- * The compiler's own way is a decorator before the function. But this is no valid TypeScript, so neither Biome nor an
- * editor could read the file.
+ * A plugin of the core's compiler: it inlines the functions of core/ whose docstring has the tag `@inline` into each
+ * caller. The compiler's own way is a decorator before the function, which is no valid TypeScript, so neither Biome nor
+ * an editor could read the file. Most of these functions are called in an uninterruptible section
+ * (check/src/uninterruptible.ts), which must contain no call. The others (acquire, tryAcquire, release) are inlined for
+ * speed: the functions of plain and of robust semaphores use them, and become leaf functions in this way.
  */
 import { Node, NodeKind } from 'assemblyscript';
 

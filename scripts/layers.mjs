@@ -1,8 +1,7 @@
 /**
- * Checks the rules of .dependency-cruiser.mjs: which folder may import which.
- *
- * dependency-cruiser needs the API of TypeScript, which TypeScript 7 does not have. So the script runs
- * dependency-cruiser through a folder of links, where the name `typescript` leads to TypeScript 6.
+ * Runs dependency-cruiser, which checks which folder may import which, by the rules of .dependency-cruiser.mjs. It needs
+ * the API of TypeScript, which TypeScript 7 does not have, and npm cannot give one package another version of a peer. So
+ * the script runs it through a folder of links, where the name `typescript` leads to TypeScript 6.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * Makes a clone ready: installs the dependencies, if they are missing or older than the lock file, and builds what has
+ * Makes a clone ready, which neither npm nor Wireit does alone: installs the dependencies, if they are missing or older than the lock file, and builds what has
  * changed since the last build. `npm run build` runs this program, and so do the commands that need what is built.
  * Folders that are no workspaces have lock files of their own, so that only those who need their tools install them:
  *

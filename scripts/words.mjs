@@ -1,8 +1,7 @@
 /**
- * Reads every constant of core/answers.ts and of each words.ts of core/. Other scripts take the numbers of the core
- * from here, so no file repeats one of these numbers. (The compiler of the core leaves no constant in a module, and no
- * tool knows that two words are of one object.) `node scripts/words.mjs` writes the map of the words of an object anew,
- * docs/internals/words-of-objects.md; a test fails if the map is old. The build throws
+ * Reads every constant of core/answers.ts and of each words.ts of core/. The compiler of the core leaves no constant in
+ * a module, and no tool knows that two words are of one object. Other scripts take the numbers of the core from here, so
+ * no file repeats one of these numbers. The build throws
  *
  *   - if two words of one class of objects overlap, unless the comment of one says `in the place of` the other;
  *   - if buildObject of core/arena/objects.ts does not set a word, unless its comment says `not set in a new object`;
@@ -11,17 +10,15 @@
  * The comment of a word begins with the width of the word, i32 or i64. `of a TwaSemaphore` in the comment says that no
  * other class has the word.
  */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { readdirSync, readFileSync } from 'node:fs';
 
 const CONSTANT = /^export const (\w+): (\w+) = ([^;]+);(?: \/\/ (.*))?$/gm;
 /**
- * Whether a constant is a word of an object. In the folder of a kind all constants are, except words of threads, elements and places (T_..., E_..., PLACE_...)
- * and sizes.
+ * Whether a constant is a word of an object. In the folder of a kind all constants are, except sizes, and words of
+ * threads, elements and places (T_..., E_..., PLACE_...).
  */
 const isOfObjects = ({ name, file }) =>
   file.startsWith('core/kinds/') ? !/^(T|E|PLACE)_|_SIZE$/.test(name) : /^(TICKET|GRANT|O_\w+)$/.test(name);
-const ALGORITHMS = 'each of core/papers';
 /** The kinds that have the words of another kind too. */
 const BUILT_ON = { 'rw-lock': ['phase'] };
 
@@ -99,7 +96,7 @@ function classesOf(words) {
   const algorithms = all.filter(({ file, of }) => file === 'core/papers/words.ts' && of.length === 0);
   const classes = new Map([
     ['every object', common],
-    [ALGORITHMS, algorithms],
+    ['each of core/papers', algorithms],
   ]);
   for (const { name, says } of kindsIn(words)) {
     const [folder] = says.split('/');
@@ -146,32 +143,4 @@ export function wordsOfClasses(root, words) {
     }
   }
   return classes;
-}
-
-/** Returns the map of these words as a page. */
-export function mapOfObjects(root, words) {
-  const classes = wordsOfClasses(root, words);
-  const rows = [];
-  for (const [name, all] of classes) {
-    const own = all.filter((word) => name === ALGORITHMS || !classes.get(ALGORITHMS).includes(word));
-    const texts = own
-      .toSorted((a, b) => a.value - b.value)
-      .map((word) => `${word.value} \`${word.name}\` (${word.bytes})`);
-    if (texts.length > 0) rows.push(`| ${name} | ${texts.join(', ')} |`);
-  }
-  return `# The words of an object
-
-\`node scripts/words.mjs\` makes this page from the files words.ts of \`core/\`. An object has 128 bytes: the words of every
-object, and those of its class. A word is its first byte, its name, and in parentheses how many bytes it has. A class
-that is not listed has none of its own.
-
-| class | words |
-| --- | --- |
-${rows.join('\n')}
-`;
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const root = fileURLToPath(new URL('..', import.meta.url));
-  writeFileSync(`${root}docs/internals/words-of-objects.md`, mapOfObjects(root, readWords(root)));
 }

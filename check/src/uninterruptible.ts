@@ -8,14 +8,14 @@
  * no loop and no return. docs/internals/adding-a-primitive.md has a table of all sections. The sections that are
  * written here lie in these files:
  *
- *     R1           core/queue/tickets.ts, runs.ts; core/kinds/semaphore/semaphore.ts
- *     R2           core/queue/cancelling.ts
+ *     R1           core/queue/queue.ts, runs.ts
+ *     R2           core/queue/queue.ts
  *     R3, R4       core/queue/tombstones.ts
  *     R5           core/arena/elements.ts; core/queue/waiting-array.ts
  *     R6           core/arena/attachments.ts
- *     R7           core/queue/tickets.ts, releasing.ts, parking.ts, runs.ts; core/kinds/semaphore/robust.ts
+ *     R7           core/queue/queue.ts, runs.ts; core/kinds/semaphore/robust.ts
  *     R8           core/queue/runs.ts; core/kinds/mutex/mutex-head.ts
- *     R9           core/queue/waking.ts
+ *     R9           core/queue/queue.ts
  *
  * The build inlines releaseOfDead (robust.ts) and releaseOfDeadOwner (mutex-head.ts) into cleanUp
  * (core/death/reaping.ts). So the list names cleanUp.
@@ -34,7 +34,7 @@ const SETTLED = 'a request that does not wait has its permits already, or has ta
 const NOTHING_HELD = 'the call has changed nothing, or the object is not robust';
 
 export const sections: readonly Section[] = [
-  ...['tickets/acquire', 'semaphore/acquireOne'].map((fn) => ({
+  ...['queue/acquire', 'queue/acquireOne'].map((fn) => ({
     name: `R1, ${fn}`,
     fn,
     from: { kind: RMW, word: constant('TICKET') },
@@ -57,23 +57,23 @@ export const sections: readonly Section[] = [
   },
   {
     name: 'R2, takeBack',
-    fn: 'cancelling/takeBack',
+    fn: 'queue/takeBack',
     from: { kind: CMPXCHG, word: constant('TICKET') },
     to: [constant('E_STATE')],
   },
   {
     name: 'R2, leaveTombstone',
-    fn: 'cancelling/leaveTombstone',
+    fn: 'queue/leaveTombstone',
     from: { kind: CMPXCHG, word: constant('E_STATE') },
     to: [constant('M_WORD')],
     returns: NO_MUTEX,
   },
   {
     name: 'R2, cancelFor',
-    fn: 'cancelling/cancelFor',
+    fn: 'queue/cancelFor',
     from: { kind: CMPXCHG, word: constant('E_STATE') },
     to: [constant('M_WORD')],
-    untilCall: ['cancelling/settleTombstone'],
+    untilCall: ['queue/settleTombstone'],
   },
   {
     name: 'R3, claim',
@@ -84,7 +84,7 @@ export const sections: readonly Section[] = [
   // A thread that grants or closes a request also notifies the waiter, even if an exception cuts its call short.
   {
     name: 'R9, endWait',
-    fn: 'waking/endWait',
+    fn: 'queue/endWait',
     from: { kind: CMPXCHG, word: constant('E_STATE') },
     to: [constant('E_STATE'), constant('T_DOORBELL')],
     by: [NOTIFY],
@@ -138,14 +138,14 @@ export const sections: readonly Section[] = [
   },
   ...(
     [
-      ['tickets/acquireRobust', RMW, 'TICKET', 'E_HELD'],
-      ['tickets/tryAcquireRobust', CMPXCHG, 'TICKET', 'E_HELD'],
-      ['tickets/drain', CMPXCHG, 'TICKET', 'E_HELD'],
-      ['tickets/reduce', RMW, 'TICKET', 'O_ADDED'],
-      ['tickets/releaseRobust', RMW, 'GRANT', 'E_HELD'],
-      ['tickets/add', RMW, 'GRANT', 'O_ADDED'],
-      ['releasing/settleRelease', CMPXCHG, 'TICKET', 'E_HELD'],
-      ['parking/leaveQueue', STORE, 'E_HELD', 'E_STATE'],
+      ['queue/acquireRobust', RMW, 'TICKET', 'E_HELD'],
+      ['queue/tryAcquireRobust', CMPXCHG, 'TICKET', 'E_HELD'],
+      ['queue/drain', CMPXCHG, 'TICKET', 'E_HELD'],
+      ['queue/reduce', RMW, 'TICKET', 'O_ADDED'],
+      ['queue/releaseRobust', RMW, 'GRANT', 'E_HELD'],
+      ['queue/add', RMW, 'GRANT', 'O_ADDED'],
+      ['queue/wakeReleased', CMPXCHG, 'TICKET', 'E_HELD'],
+      ['queue/leaveQueue', STORE, 'E_HELD', 'E_STATE'],
       ['runs/endRun', STORE, 'E_HELD', 'E_STATE'],
       ['runs/settle', STORE, 'E_HELD', 'E_START'],
     ] as const

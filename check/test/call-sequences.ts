@@ -275,7 +275,9 @@ export class Sequence {
 
   #finishRelease(t: number, s: number, n: number, released: number) {
     const [run] = this.#runsOf(t, s);
-    const outcome = this.#call(t, 'finishRelease', [s, n, released, run?.number ?? 0, this.#counted(t, s)]);
+    const outcome = run
+      ? this.#call(t, 'finishReleaseAndSettle', [s, n, released, run.number, this.#counted(t, s)])
+      : this.#call(t, 'finishRelease', [s, n, released, this.#counted(t, s)]);
     if (typeof outcome === 'number') this.#settled(run, outcome);
     return outcome;
   }

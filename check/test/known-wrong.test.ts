@@ -40,7 +40,7 @@ function acquireOr(wrong: 'walks away' | 'posts'): Op {
       else if (phase === 1) scene.call(t, 'enqueue', at, 1, answer, 0);
       else if (phase === 2 && answer === QUEUED) scene.call(t, 'parkFor', 1, 0, 0, 0);
       else if (phase === 3 && answer === TIMED_OUT && wrong === 'posts') scene.call(t, 'release', at, 1);
-      else if (phase === 4 && wrong === 'posts') scene.call(t, 'finishRelease', at, 1, answer, 0, 0);
+      else if (phase === 4 && wrong === 'posts') scene.call(t, 'finishRelease', at, 1, answer, 0);
       else return true;
       return false;
     },

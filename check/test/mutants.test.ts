@@ -35,12 +35,12 @@ function mutant(name: string, model: Model): Program {
 
 describe('seeded faults', () => {
   it.each([
-    ['the look at grant after entering a cell', 'parking/lookAtGrant: load grant, zero', '2x2', 'parking/untilDue'],
-    ['a notify', 'waking/endWait: notify state, dropped', '2x2'],
+    ['the look at grant after entering a cell', 'queue/lookAtGrant: load grant, zero', '2x2', 'queue/untilDue'],
+    ['a notify', 'queue/endWait: notify state, dropped', '2x2'],
     ['one notified of all who sleep on a word', 'papers/ticket-semaphore/ticketPost: notify grant, one', 'ticket: 4x1'],
-    ['the comparison when a grant is given', 'waking/endWait: cmpxchg state, loosened', '1x3'],
-    ['the epoch', 'parking/leaveQueue: load state, zero', '1x3'],
-    ['grant before ticket', 'semaphore/releaseOne: rmw grant, swapped with load ticket', '2x2'],
+    ['the comparison when a grant is given', 'queue/endWait: cmpxchg state, loosened', '1x3'],
+    ['the epoch', 'queue/leaveQueue: load state, zero', '1x3'],
+    ['grant before ticket', 'queue/releaseOne: rmw grant, swapped with load ticket', '2x2'],
     ['the comparison of a wait', 'threads/sleepOn: wait state, loosened', '2x2'],
     [
       'a tombstone that is passed while it is half joined',
@@ -62,7 +62,7 @@ describe('seeded faults', () => {
 describe('a mutant', () => {
   it('is tried with one model after the other, until one kills it or they are too large together', () => {
     const last = modelOf('2x2');
-    const program = mutant('parking/lookAtGrant: load grant, zero', last);
+    const program = mutant('queue/lookAtGrant: load grant, zero', last);
     const candidates = [
       [modelOf('names, one thread'), 300],
       [last, 300],

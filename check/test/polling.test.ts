@@ -143,7 +143,7 @@ describe('a release', () => {
       const marked = mark();
       if (sleepers !== undefined) machine.hostStore32(s + O_SLEEPERS, sleepers);
       expect(scene.callNow(0, 'release', s, 1)).toBe(MORE);
-      scene.callNow(0, 'finishRelease', s, 1, MORE, 0, 0);
+      scene.callNow(0, 'finishRelease', s, 1, MORE, 0);
       const [first, second] = [1, 2].map((t) => machine.status(t) === PARKED) as [boolean, boolean];
       const looks = loads(scene, 2, scene.spare(2) + E_STATE);
       if (!second) expect(machine.status(2)).toBe(PARKED);
@@ -173,7 +173,7 @@ describe('a release', () => {
       expect(scene.callNow(1, 'acquire', s, 1)).toBe(QUEUED);
       machine.hostStore32(s + O_SLEEPERS, 1);
       expect(scene.callNow(0, 'release', s, 1)).toBe(MORE);
-      scene.callNow(0, 'finishRelease', s, 1, MORE, 0, 0);
+      scene.callNow(0, 'finishRelease', s, 1, MORE, 0);
       expect(machine.words[(s + O_SLEEPERS) >> 2]).toBe(0);
     });
   });
@@ -196,7 +196,7 @@ describe('a release', () => {
         }
         machine.hostStore32(s + O_VAIN_POLLS, 0);
         expect(scene.callNow(0, 'release', s, 1)).toBe(MORE);
-        scene.callNow(0, 'finishRelease', s, 1, MORE, 0, 0);
+        scene.callNow(0, 'finishRelease', s, 1, MORE, 0);
         woken = Array.from({ length: threads }, (_, t) => t).filter(
           (t) => t > 0 && !awake.includes(t) && machine.status(t) !== PARKED,
         );
@@ -221,7 +221,7 @@ describe('a release', () => {
       expect(scene.callNow(1, 'acquire', s, 1)).toBe(QUEUED);
       expect(scene.callNow(1, 'enqueue', s, 1, QUEUED, 0)).toBe(QUEUED);
       expect(scene.callNow(0, 'release', s, 1)).toBe(MORE);
-      scene.call(0, 'finishRelease', s, 1, MORE, 0, 0);
+      scene.call(0, 'finishRelease', s, 1, MORE, 0);
       const kinds: number[] = [];
       for (; machine.status(0) === PENDING; machine.step(0)) kinds.push(machine.pendingKind(0));
       expect(kinds).not.toContain(NOTIFY);

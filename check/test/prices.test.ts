@@ -101,7 +101,7 @@ describe('a release', () => {
     for (const run of runs) expect(shop.call(1, 'enterRun', run).answer).toBe(0);
     const all = widths.reduce((sum, width) => sum + width);
     const release = shop.call(0, 'release', s, all);
-    const finish = shop.call(0, 'finishRelease', s, all, release.answer, 0, 0);
+    const finish = shop.call(0, 'finishRelease', s, all, release.answer, 0);
     for (const run of runs) expect(shop.call(1, 'settle', run, 0).answer).toBe(1);
     expect(shop.call(1, 'available', s).answer).toBe(0);
     return release.price + finish.price;

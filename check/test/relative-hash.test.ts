@@ -110,8 +110,8 @@ describe('a relative model', () => {
 
   it.each([
     ['the head is not woken', without('mutex/wakeHead', NOTIFY)],
-    ['the next head is not woken', without('waking/endWait', NOTIFY)],
-    ['a waiter does not look at grant again', without('parking/lookAtGrant', LOAD, constant('GRANT'))],
+    ['the next head is not woken', without('queue/endWait', NOTIFY)],
+    ['a waiter does not look at grant again', without('queue/lookAtGrant', LOAD, constant('GRANT'))],
   ])('shows that %s', (_fault, program) => {
     expect(search(() => new Driver(program, alike)).violation?.message).toMatch(/deadlock|no end/);
   });

@@ -76,18 +76,18 @@ const all: Plant[] = [
   {
     fault: 'the look at grant after entering dropped',
     in: '3x1',
-    program: faulty('parking/lookAtGrant', LOAD, readsNothing, GRANT),
+    program: faulty('queue/lookAtGrant', LOAD, readsNothing, GRANT),
   },
   {
     fault: 'the wake-up dropped',
     in: 'release of 2',
-    program: faulty('waking/endWait', NOTIFY, onlyLoads),
+    program: faulty('queue/endWait', NOTIFY, onlyLoads),
   },
   {
     fault: 'tryAcquire looks at another word than grant',
     in: 'try',
     program: faulty(
-      'tickets/tryAcquire',
+      'queue/tryAcquire',
       LOAD,
       (image, pc) => {
         image[pc + IMM] = constant('O_LIFE');
@@ -99,7 +99,7 @@ const all: Plant[] = [
     fault: 'a waiter does not say that it takes its tickets back',
     in: 'cancel: heavy, and two in its place, one a promise',
     program: faulty(
-      'cancelling/takeBack',
+      'queue/takeBack',
       STORE,
       (image, pc) => {
         image[pc + IMM] = NO_WORD_OF_A_WAITER;
@@ -111,17 +111,17 @@ const all: Plant[] = [
     fault: 'a thread writes its number beside an extent that another has raised meanwhile',
     in: 'lines of 1 come and go',
     deep: true,
-    program: mutated('waking/wakeDue', 'cmpxchg', constant('B_EXTENT'), 1, 'loosened'),
+    program: mutated('queue/wakeDue', 'cmpxchg', constant('B_EXTENT'), 1, 'loosened'),
   },
   {
     fault: 'an extent is lowered that a waiter has raised meanwhile',
     in: 'lines come and go',
-    program: mutated('waking/wakeDue', 'cmpxchg', constant('B_EXTENT'), 2, 'loosened'),
+    program: mutated('queue/wakeDue', 'cmpxchg', constant('B_EXTENT'), 2, 'loosened'),
   },
   {
     fault: 'an extent is lowered below a line in which a waiter stands',
     in: 'lines come and go',
-    program: mutated('waking/wakeDue', 'load', constant('B_CELLS'), 2, 'zero'),
+    program: mutated('queue/wakeDue', 'load', constant('B_CELLS'), 2, 'zero'),
   },
   {
     fault: 'an extent is raised to what another has lowered meanwhile',

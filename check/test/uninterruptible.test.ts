@@ -60,7 +60,7 @@ describe('comments of the source mark each section', () => {
 
   /** Compiled functions that have a section of a function which the build inlines into them. */
   const INLINED: Record<string, string> = {
-    'R1, semaphore/acquireOne': 'tickets/acquire',
+    'R1, queue/acquireOne': 'queue/acquire',
     'R5, take': 'elements/take',
     'R7 and R8, owners, reaping/cleanUp': 'robust/releaseOfDead mutex-head/releaseOfDeadOwner',
     'R7, passOn, reaping/cleanUp': 'condition/passOn',

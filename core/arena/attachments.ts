@@ -14,9 +14,8 @@
  */
 
 import { ANSWER_FULL, ANSWER_OBJECTS_FULL } from '../answers';
-import { elementAt, freeElement, indexOf, reserve, usedElements } from './elements';
+import { elementAt, freeElement, indexOf, objectOf, requester, requestOf, reserve, usedElements } from './elements';
 import { attachObject, buildObject, detachObject } from './objects';
-import { objectOf, requester, requestOf } from './requests';
 import { me } from './threads';
 import { ATTACHED, E_END, E_HELD, E_REQUEST, E_STATE, ELEMENT_SIZE, RESERVED, STATE_MASK, THREAD_MASK } from './words';
 

@@ -12,8 +12,15 @@
  *
  * A registered thread owns one RESERVED element, its spare, whenever no request of the thread is queued. So a thread
  * that takes a ticket never needs an allocation. An allocation could fail when the ticket is already taken.
+ *
+ * The request word of an element says whose the element is, of which object, and how many permits the request wants
+ * (words.ts has the bits). An element that stands for something else, such as an attachment, uses it in the same way.
+ *
+ * Each object has marks: 32 bits that tell in which parts of the pool its waiters are. A part has 256 elements, and each
+ * bit stands for every 32nd part. A bit is set before an element says that it waits on the object, and stays set while
+ * the object lives. So a disposer looks only into marked parts, however many elements have ever been used.
  */
-import { elementCapacity, elements } from './arena';
+import { elementCapacity, elements, objects } from './arena';
 import { me } from './threads';
 import {
   E_CELLS,
@@ -22,10 +29,15 @@ import {
   ELEMENT_SIZE,
   EPOCH,
   IDLE,
+  O_WHERE,
+  OBJECT_BITS,
+  OBJECT_SHIFT,
+  OBJECT_SIZE,
   OWNER_SHIFT,
   RESERVED,
   STATE_MASK,
   USED_ELEMENTS,
+  WIDTH_MASK,
 } from './words';
 
 /** How many elements a search tries before it extends the pool. It is the same for objects and names. */
@@ -129,4 +141,61 @@ export function leaveCellsInlined(e: usize): void {
   atomic.store<i32>(cells as u32 as usize, 0);
   if (cells >> 32) atomic.store<i32>((cells >> 32) as usize, 0);
   atomic.store<u64>(e, 0, E_CELLS);
+}
+
+// --- The request word ---
+
+/** Returns the request word of an owner, which is a thread or a thread with ASYNC. */
+export function requestOf(owner: i64, o: usize, width: i64): i64 {
+  const object = ((o - objects) / OBJECT_SIZE) as i64;
+  return (owner << OWNER_SHIFT) | (object << OBJECT_SHIFT) | width;
+}
+
+/** Returns the owner: a thread, with ASYNC if promises of the thread wait. */
+export function requester(request: i64): i32 {
+  return (request >> OWNER_SHIFT) as i32;
+}
+
+/** Whether a request is that of promises. ASYNC is the highest bit of an owner, and so of the request. */
+export function isAsync(request: i64): bool {
+  return request < 0;
+}
+
+export function objectOf(request: i64): usize {
+  return objects + (((request >> OBJECT_SHIFT) as usize) & OBJECT_BITS) * OBJECT_SIZE;
+}
+
+/** Returns how many tickets a request has, or each promise of a run. */
+export function widthOf(request: i64): i64 {
+  return request & WIDTH_MASK;
+}
+
+// --- The marks of an object ---
+
+/** The bytes of a part of the pool, as a power of two. */
+const PART: usize = 14;
+const LAST: usize = (1 << 14) - ELEMENT_SIZE;
+
+/**
+ * Marks the part of an element that is about to wait on the object. It is inlined into an uninterruptible section. A
+ * bit stays set, so threads that wait again and again only read the line.
+ * @inline
+ */
+export function mark(s: usize, e: usize): void {
+  const bit = 1 << ((e >> PART) as i32);
+  if ((atomic.load<i32>(s, O_WHERE) & bit) === 0) atomic.or<i32>(s, bit, O_WHERE); // D6 write
+}
+
+/** Returns the marks of an object; 0 if it never had a waiter. */
+export function whereOf(s: usize): i32 {
+  return atomic.load<i32>(s, O_WHERE); // D6 read
+}
+
+export function isMarked(where: i32, e: usize): bool {
+  return ((where >> ((e >> PART) as i32)) & 1) !== 0;
+}
+
+/** Returns the last element of the same part. A part begins with an element, since both sizes are powers of two. */
+export function lastOfPart(e: usize): usize {
+  return e | LAST;
 }

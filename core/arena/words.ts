@@ -245,11 +245,11 @@ export const THREAD_MASK: i32 = 0xfff; // so at most 4,095 threads, from 1 on
 // | WAITING            | GRANTED            | releasing thread, reaper, cmpxchg | grant >= start + n               |
 // | WAITING            | CLOSED             | disposing thread, reaper, cmpxchg | the object is disposed of        |
 // | WAITING            | ASKED              | a thread in askAll, cmpxchg       | asked to leave (closing.ts)      |
-// | ASKED              | WAITING            | owner, store                      | it cannot leave (parking.ts)     |
+// | ASKED              | WAITING            | owner, store                      | it cannot leave (queue.ts)       |
 // | a wait: see below  | RESERVED, epoch+1  | owner, store                      | the wait is over                 |
 // | a wait             | IDLE, epoch+1      | owner, store                      | the wait is over                 |
 // | RESERVED           | IDLE, epoch+1      | owner, store                      | it is not needed any more        |
-// | WAITING, ASKED     | TOMBSTONE          | owner, cmpxchg                    | cancelled (cancelling.ts)        |
+// | WAITING, ASKED     | TOMBSTONE          | owner, cmpxchg                    | cancelled (queue.ts)             |
 // | TOMBSTONE          | CLAIMED            | any thread, cmpxchg               | grant > start, closed, or merged |
 // | CLAIMED            | IDLE, epoch+1      | claiming thread, store            | grant += width (R3); merged (R4) |
 // | TOMBSTONE          | MERGING            | cancelling thread, cmpxchg        | to merge with the next one (R4)  |

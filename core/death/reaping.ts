@@ -6,7 +6,7 @@
  * elements tell how far the thread had come:
  *
  *     element of the dead thread          meaning                          what the reaper does
- *     WAITING to AWAKE (arena/words.ts)  it waited                        cancels in its name (cancelling.ts)
+ *     WAITING to AWAKE (arena/words.ts)  it waited                        cancels in its name (queue.ts)
  *     ATTACHED                            it referred to an object, and    gives the permits back, reports the death to
  *                                         held so many permits of it       the next thread that acquires, detaches
  *     RESERVED                            a spare                          frees it
@@ -39,9 +39,8 @@
 
 import { GONE, REAPED, STILL_AWAKE } from '../answers';
 import { firstFrom, isAttached } from '../arena/attachments';
-import { elementAt, freeElement, indexOf, usedElements } from '../arena/elements';
+import { elementAt, freeElement, indexOf, objectOf, usedElements, widthOf } from '../arena/elements';
 import { freeUnfinished } from '../arena/objects';
-import { objectOf, widthOf } from '../arena/requests';
 import { lifeOf, me, mostThreads, myLife, threadRecord } from '../arena/threads';
 import {
   ALIVE,
@@ -71,9 +70,8 @@ import {
   WAITING,
 } from '../arena/words';
 import { letGo, ownerDied } from '../kinds/kinds';
-import { cancelFor, claimIfDue } from '../queue/cancelling';
-import { NOTHING, pendingCall, recover } from '../queue/pending-call';
-import { endWait, ring } from '../queue/waking';
+import { NOTHING, pendingCall } from '../queue/pending-call';
+import { cancelFor, claimIfDue, endWait, recover, ring } from '../queue/queue';
 import { ALL } from '../queue/words';
 
 /**

@@ -4,9 +4,10 @@
 
 import { ANSWER_FULL } from '../answers';
 import { reserve, setSecondSpare, setSpare, spare } from '../arena/elements';
-import { become, me, mostThreads, myLife, threadRecord, wakeUp } from '../arena/threads';
+import { become, me, mostThreads, myLife, setOwner, threadRecord, wakeUp } from '../arena/threads';
 import { ALIVE, FREE, H_THREADS, LIFE_EPOCH, LIFE_STATE, T_HOST, T_LIFE, USED_THREADS } from '../arena/words';
-import { begin, callEnded, end } from '../queue/pending-call';
+import { threadBegins, threadEnds } from '../kinds/kinds';
+import { callEnded, noCall } from '../queue/pending-call';
 import { cleanUp } from './reaping';
 
 /**
@@ -24,7 +25,9 @@ export function register(host: i32): i32 {
     if (atomic.cmpxchg<i32>(threadRecord(i), life, life + (ALIVE - FREE), T_LIFE) !== life) continue;
     atomic.store<i32>(threadRecord(i), host, T_HOST);
     become(i, life + (ALIVE - FREE));
-    begin(i);
+    setOwner(i);
+    noCall();
+    threadBegins();
     setSpare(reserve());
     if (spare) return i;
     unregister();
@@ -46,8 +49,10 @@ export function unregister(): void {
   // An exception may have ended the last sleep of this thread. In this sleep the thread may have been declared dead.
   // Then its record and its elements belong to another thread by now, or soon.
   const alive = wakeUp();
-  if (!alive) callEnded();
-  end();
+  // What a pending call has left undone, cleanUp does.
+  callEnded();
+  setOwner(0);
+  threadEnds();
   setSpare(0);
   setSecondSpare(0);
   if (alive) {

@@ -1,6 +1,7 @@
 /**
- * This file alone knows every kind. The queue (by queue/hooks.ts), the death of threads and diagnostics call this file
- * wherever the answer depends on the kind of the object. So the code of these three names no kind.
+ * This file alone knows every kind. The queue, the death of threads and diagnostics call this file wherever the answer
+ * depends on the kind of the object. So the code of these three names no kind. The kinds are built on the queue, so the
+ * calls of the queue make the one circle of imports of the core.
  *
  *     when                                           semaphore          mutex                   counter (counter.ts)
  *     a promise is queued (hasHead, countWaiter)     is tried first     counts as a waiter      is tried first
@@ -23,10 +24,9 @@
  */
 
 import { attachedTo, detach, isAttached, recordOf } from '../arena/attachments';
-import { elementAt } from '../arena/elements';
+import { elementAt, requester } from '../arena/elements';
 import { isKey, takeNameOut } from '../arena/names';
 import { isClosedCounter, isDisposed, keepUntilTold } from '../arena/objects';
-import { requester } from '../arena/requests';
 import { owner } from '../arena/threads';
 import {
   ASKED,
@@ -55,9 +55,9 @@ import {
   UNNAMED,
   WAITING,
 } from '../arena/words';
-import { cancelFor } from '../queue/cancelling';
 import { dispose } from '../queue/closing';
 import { becomeHead } from '../queue/pending-call';
+import { cancelFor } from '../queue/queue';
 import { findTombstone } from '../queue/tombstones';
 import { passForDead } from './channel/ends';
 import { peerOf } from './channel/places';

@@ -11,7 +11,7 @@
  * none by default.
  */
 import { GRANT } from '../arena/words';
-import { pause } from '../queue/pause';
+import { pause } from '../queue/polling';
 import { addressSignal, addressSignalPolite, addressWaitUntil, satisfied } from './chains';
 import { dueSignal, dueWait } from './due-chains';
 import { O_LOOK, O_WAKE, WAKE_DUE, WAKE_PASS } from './words';

@@ -17,7 +17,7 @@ export {
   countUp,
   tryCountDown,
 } from '../kinds/counter/counter';
-export { pause } from '../queue/pause';
+export { pause } from '../queue/polling';
 export { prepare } from './borrowed';
 export { capacitorDepart, capacitorIsIdle } from './capacitor';
 export {

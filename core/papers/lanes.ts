@@ -23,7 +23,7 @@
  * step.
  */
 
-import { ticketTaken } from '../arena/last-ticket';
+import { ticketTaken } from '../arena/threads';
 import { GRANT, TICKET } from '../arena/words';
 
 /** lanesRelease leaves these two to laneOpen: the old grant, and the number of permits that it gave. */

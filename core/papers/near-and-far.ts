@@ -44,8 +44,8 @@
 
 import { ADMITTED, ANSWER_CLOSED } from '../answers';
 import { chainMask } from '../arena/arena';
-import { setLastTicket } from '../arena/last-ticket';
 import { closeObject } from '../arena/objects';
+import { setLastTicket } from '../arena/threads';
 import { GRANT, O_KIND, O_SPIN, O_THRESHOLD, TICKET } from '../arena/words';
 import { KIND_CHANNEL_SEMAPHORE, KIND_LOCATION_SEMAPHORE } from '../kinds/words';
 import { chainSignal, chainWait } from './chain-semaphore';

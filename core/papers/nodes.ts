@@ -20,7 +20,7 @@
  */
 import { freeElement, reserve } from '../arena/elements';
 import { BORROWED, E_STATE, RESERVED } from '../arena/words';
-import { pause } from '../queue/pause';
+import { pause } from '../queue/polling';
 import { relax } from './relax';
 import { Q_END, Q_GATE, Q_LINK, Q_NEXT } from './words';
 

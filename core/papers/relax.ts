@@ -10,7 +10,7 @@
  * Source: Dice and Kogan, Semaphores Augmented with a Waiting Array, section 2.
  */
 import { NEVER } from '../arena/words';
-import { pause } from '../queue/pause';
+import { pause } from '../queue/polling';
 import { FAR_PARKS, FOR_EVER } from './words';
 
 /** Nanoseconds of the shortest sleep. It lets other threads run, since WebAssembly cannot yield. */

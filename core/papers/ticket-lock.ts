@@ -6,7 +6,7 @@
  * the thread whose ticket is grant - 1, until it raises grant.
  */
 import { ADMITTED, ANSWER_CLOSED, ANSWER_HELD, ANSWER_NOT_HELD, REFUSED } from '../answers';
-import { setLastTicket } from '../arena/last-ticket';
+import { setLastTicket } from '../arena/threads';
 import { GRANT, TICKET } from '../arena/words';
 import { disown, holds, own } from './ownership';
 import { ticketDispose, ticketGive, ticketTake } from './ticket-semaphore';

@@ -20,10 +20,10 @@
  * woken.
  */
 import { ADMITTED, ANSWER_CLOSED, MORE, QUEUED } from '../answers';
-import { setLastTicket, ticketTaken } from '../arena/last-ticket';
 import { closeObject } from '../arena/objects';
+import { setLastTicket, ticketTaken } from '../arena/threads';
 import { GRANT, O_SPIN, TICKET } from '../arena/words';
-import { pause } from '../queue/pause';
+import { pause } from '../queue/polling';
 import { countFutileWake } from './counting';
 import { relax } from './relax';
 import { FOR_EVER, O_DELAY } from './words';

@@ -10,7 +10,7 @@
  * or wakes reads this mark.
  */
 import { ADMITTED, ANSWER_HELD, ANSWER_NOT_HELD } from '../answers';
-import { ticketTaken } from '../arena/last-ticket';
+import { ticketTaken } from '../arena/threads';
 import { GRANT } from '../arena/words';
 import { awaitTurn, dispose, post } from './near-and-far';
 import { disown, holds, own } from './ownership';

@@ -37,8 +37,8 @@
 
 import { ADMITTED, ANSWER_CLOSED, MORE, QUEUED } from '../answers';
 import { bucketMask, buckets } from '../arena/arena';
-import { setLastTicket, ticketTaken } from '../arena/last-ticket';
 import { closeObject } from '../arena/objects';
+import { setLastTicket, ticketTaken } from '../arena/threads';
 import { GRANT, LINE, O_SPIN, TICKET } from '../arena/words';
 import { B_PARKED, B_SEQUENCE } from '../queue/words';
 import { countCollision, countFutileWake } from './counting';

@@ -24,9 +24,8 @@
  * on.
  */
 
-import { elementAt, usedElements } from '../arena/elements';
+import { elementAt, isAsync, isMarked, lastOfPart, objectOf, usedElements, whereOf } from '../arena/elements';
 import { closeObject } from '../arena/objects';
-import { isAsync, objectOf } from '../arena/requests';
 import {
   ASKED,
   CLOSED,
@@ -41,9 +40,8 @@ import {
   TOMBSTONE,
   WAITING,
 } from '../arena/words';
-import { isMarked, lastOfPart, whereOf } from './marks';
+import { endWait } from './queue';
 import { claim } from './tombstones';
-import { endWait } from './waking';
 
 /** Disposes of the semaphore, and wakes every waiter. */
 export function dispose(s: usize): void {

@@ -19,79 +19,23 @@
  * both. Of the second one the thread knows only that it was there (isLate), since there may be a third. So recover looks
  * at all waiters of the objects that the thread is attached to.
  */
-import { reserve, setSpare, spare } from '../arena/elements';
-import { me, setOwner, stayAwake } from '../arena/threads';
-import { GRANT } from '../arena/words';
-import { abandonHead, abandonRequest, finishUnlock, threadBegins, threadEnds } from './hooks';
-import { ring, wakeAllDue, wakeDue } from './waking';
 import { PARKING } from './words';
 
 export const NOTHING: i32 = 0;
 export const RELEASING: i32 = 2;
-const UNLOCKING: i32 = 3;
-const AT_HEAD: i32 = 4;
-export let pendingCall: i32 = NOTHING;
+export const UNLOCKING: i32 = 3;
+export const AT_HEAD: i32 = 4;
+export let pendingCall: i32 = 0; // NOTHING. A number, since a module that shares this global would run any other beginning again
 /** While RELEASING: the released object, and its grant before the release. While UNLOCKING: the object. */
 export let released: usize = 0;
 export let grantBefore: i64 = 0;
 /** While AT_HEAD: the object, and the attachment that has the permit of its queue. */
-let headOf: usize = 0;
-let headAttachment: i32 = 0;
+export let headOf: usize = 0;
+export let headAttachment: i32 = 0;
 /** The grant before a release that found another call pending. */
 export let grantLate: i64 = 0;
 /** Whether such a release may not have woken its waiters. */
-let isLate: bool = false;
-
-/** Called when the thread has registered. */
-export function begin(thread: i32): void {
-  setOwner(thread);
-  pendingCall = NOTHING;
-  isLate = false;
-  threadBegins();
-}
-
-/** Called when the thread ends. What its pending call has left undone, cleanUp does (death/reaping.ts). */
-export function end(): void {
-  pendingCall = NOTHING;
-  setOwner(0);
-  threadEnds();
-}
-
-/**
- * Completes or cancels the interrupted call. It finishes a release or an unlock. It cancels a request, also that of a
- * head (abandonRequest in kinds/kinds.ts).
- *
- * The element of a request that waited was the spare of the thread. So after such a request the thread takes another
- * spare. Returns false if the arena has no element for this spare. Then the interrupted call stays the pending call, and
- * the thread has no spare until a later call finds one. A request for an object with a head is cancelled even if no spare
- * is found: if the request stayed in the queue, the requests behind it would wait for ever, and they may hold all
- * elements of the arena.
- */
-export function recover(): bool {
-  if (isLate) {
-    wakeAllDue(me);
-    ring(me);
-    isLate = false;
-  }
-  if (pendingCall === RELEASING) {
-    wakeDue(released, grantBefore, atomic.load<i64>(released, GRANT) - grantBefore);
-    // The release may have made promises of this thread due, and wakeDue rings for no promise of the calling thread.
-    // The doorbell makes the thread look at its promises later.
-    ring(me);
-  } else if (pendingCall === UNLOCKING) finishUnlock(released);
-  else {
-    // The exception may have ended a sleep of the thread. In this sleep the thread may have been declared dead.
-    stayAwake();
-    if (pendingCall === AT_HEAD) abandonHead(headOf, headAttachment);
-    else {
-      if (spare !== 0) abandonRequest(spare);
-      setSpare(reserve());
-      if (spare === 0) return false;
-    }
-  }
-  pendingCall = NOTHING;
-  return true;
-}
+export let isLate: bool = false;
 
 /**
  * Records that the spare stands in the queue.
@@ -112,6 +56,11 @@ export function beginRelease(s: usize, before: i64): void {
 export function beginLateRelease(before: i64): void {
   grantLate = before;
   isLate = true;
+}
+
+/** Records that the waiters of all such releases are awake. */
+export function lateEnded(): void {
+  isLate = false;
 }
 
 /**
@@ -155,6 +104,12 @@ export function endWaking(): void {
 /** Returns whether the thread is the head of this object, and has not ended the call. */
 export function isHeadOf(m: usize): bool {
   return pendingCall === AT_HEAD && headOf === m;
+}
+
+/** No call of this thread is pending, as it begins. */
+export function noCall(): void {
+  pendingCall = NOTHING;
+  isLate = false;
 }
 
 /** Ends the pending call: the request of the thread is settled or cancelled. */

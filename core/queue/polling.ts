@@ -22,9 +22,15 @@
  * The count of vain polls is a hint. A thread loads the count and then stores it, and may overwrite what other threads
  * store meanwhile. The count only decides how long a waiter polls, and whether a waiter is woken that will sleep again.
  * No safety rests on the count.
+ *
+ * Between two polls a waiter pauses. WebAssembly has no PAUSE, so a few dependent steps stand in for it. They last long
+ * enough that polls do not load the line at full speed, and are short enough that a waiter sees a hand-over soon.
  */
 import { GRANT, O_SLEEPERS, O_SPIN, O_VAIN_POLLS, TICKET } from '../arena/words';
-import { pause } from './pause';
+
+/** The steps of a pause. */
+const STEPS: u32 = 8;
+export let pauseSink: u32 = 1;
 
 /** O_SPIN in place of a number of polls: each waiter decides for itself. */
 const ADAPTIVE: i32 = -1;
@@ -44,6 +50,12 @@ export const AHEAD: i64 = 16;
 let pauses: i32 = 0;
 /** A waiter is near, and polls, if at most so many requests of its width are before it. */
 export let near: i64 = 0;
+
+export function pause(): void {
+  let x = pauseSink;
+  for (let i: u32 = 0; i < STEPS; i++) x = x * 1664525 + 1013904223;
+  pauseSink = x;
+}
 
 /** Sets `pauses` and `near`. The runtime side calls this after it has measured pause() by the clock (spend). */
 export function setAwake(pausesOfPoll: i32, waiters: i32): void {

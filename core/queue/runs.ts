@@ -25,22 +25,24 @@
  * lies in [start, end) of an element that is AWAKE, WAITING, GRANTED or CLOSED.
  */
 
-import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, REFUSED } from '../answers';
+import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, INTERRUPTED, MORE, REFUSED } from '../answers';
 import { countHeld } from '../arena/attachments';
 import {
   elementAt,
   freeElement,
   indexOf,
   leaveCells,
+  mark,
+  objectOf,
+  requestOf,
   reserveSecond,
   secondSpare,
   setSecondSpare,
   setSpare,
   spare,
+  widthOf,
 } from '../arena/elements';
-import { setLastTicket } from '../arena/last-ticket';
-import { objectOf, requestOf, widthOf } from '../arena/requests';
-import { me } from '../arena/threads';
+import { me, setLastTicket } from '../arena/threads';
 import {
   ASYNC,
   AWAKE,
@@ -52,15 +54,24 @@ import {
   E_STATE,
   EPOCH,
   GRANT,
+  O_TIMEOUTS,
   RESERVED,
   STATE_MASK,
   TICKET,
   WAITING,
 } from '../arena/words';
-import { countWaiter, hasHead, mayQueue } from './hooks';
-import { mark } from './marks';
-import { NOTHING, pendingCall, recover } from './pending-call';
-import { tryAcquireRobust } from './tickets';
+import { countWaiter, hasHead, mayQueue } from '../kinds/kinds';
+import { beginToWake, callEnded, endWaking, grantBefore, NOTHING, pendingCall } from './pending-call';
+import {
+  leaveTombstone,
+  OF_THIS_THREAD,
+  recover,
+  settleTombstone,
+  TO_POOL,
+  takeBack,
+  tryAcquireRobust,
+  wakeReleased,
+} from './queue';
 import { enterBoth } from './waiting-array';
 
 /**
@@ -196,8 +207,66 @@ export function enterRun(number: i32): bool {
   return ahead >= 0 || ahead < CLOSED_BELOW;
 }
 
+/**
+ * Finishes a release that returned `answered`, in a thread whose promises wait on the object. Wakes every waiter that the
+ * release has made due, and settles the promises in `run`, the first run of this thread, that are due. Returns how many
+ * promises it has settled, or ANSWER_OVER_MAX, which means the same as in finishRelease (queue.ts).
+ * @replaced by src/report/measure.ts
+ */
+export function finishReleaseAndSettle(s: usize, n: i32, answered: i32, run: i32, attachment: i32): i32 {
+  let answer = ADMITTED;
+  // If all granted tickets are in the run of this thread, no other waiter is due.
+  if (answered === INTERRUPTED || !covers(run, grantBefore, n)) answer = wakeReleased(s, n, answered, attachment);
+  if (answer === ADMITTED) answer = max(settle(run, attachment), 0);
+  if (answered !== INTERRUPTED) callEnded();
+  return answer;
+}
+
 /** Returns whether all `width` tickets from `from` on are in this run, and none of them is settled. */
-export function covers(number: i32, from: i64, width: i64): bool {
+function covers(number: i32, from: i64, width: i64): bool {
   const e = elementAt((number - 1) as u32);
   return from - atomic.load<i64>(e, E_START) >= 0 && atomic.load<i64>(e, E_END) - from - width >= 0;
+}
+
+/** The object and the first ticket of the tombstone for which a second call of cancelRun must follow. */
+let leftIn: usize = 0;
+let leftFrom: i64 = 0;
+
+/**
+ * Cancels a run of promises. Returns REFUSED if the run is cancelled. Returns MORE if the run has become a tombstone:
+ * the run is cancelled, and a second call, with the negative number, must follow. Returns ADMITTED or ANSWER_CLOSED if
+ * the first promise of the run is due or the semaphore is closed: then the run still stands, and settle must follow.
+ * ADMITTED alone does not say which of the two has happened.
+ *
+ * The caller notes between the two calls that the run is over. So an exception that ends the second call midway does
+ * not leave the caller with the number of an element that is another thread's by then.
+ * @param number of the run; or the negative number, to settle the tombstone. The second call returns REFUSED.
+ * @answers REFUSED | MORE | ADMITTED | ANSWER_CLOSED
+ * @replaced by src/report/measure.ts
+ */
+export function cancelRun(number: i32): i32 {
+  const e = elementAt((abs(number) - 1) as u32);
+  if (number < 0) {
+    settleTombstone(leftIn, e, leftFrom);
+    endWaking();
+    return REFUSED;
+  }
+  const s = objectOf(atomic.load<i64>(e, E_REQUEST));
+  const start = atomic.load<i64>(e, E_START);
+  const end = atomic.load<i64>(e, E_END);
+  const last = takeBack(s, e, start, end, TO_POOL, OF_THIS_THREAD);
+  if (!last) {
+    if (enterRun(number)) return ADMITTED;
+    // A run is entered under its first promise only. A tombstone is entered under both ends, where releasing threads and
+    // the tombstones beside it find it.
+    leaveArray(e);
+    enterBoth(s, e, start, end);
+    const answer = leaveTombstone(s, e, end - start, end);
+    if (answer !== REFUSED) return answer;
+    leftIn = s;
+    leftFrom = start;
+    beginToWake(s, start);
+  }
+  atomic.add<i32>(s, 1, O_TIMEOUTS);
+  return last ? REFUSED : MORE;
 }

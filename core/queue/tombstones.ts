@@ -19,8 +19,7 @@
  * width to grant, or in the middle of a merge.
  */
 
-import { elementAt, freeElement, indexOf, leaveCellsInlined } from '../arena/elements';
-import { objectOf } from '../arena/requests';
+import { elementAt, freeElement, indexOf, leaveCellsInlined, objectOf } from '../arena/elements';
 import {
   CLAIMED,
   E_CELLS,

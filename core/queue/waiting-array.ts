@@ -19,7 +19,7 @@
  * addresses all semaphores would begin at 16 of 2,048 buckets. The design rules of the listing ask that the hash
  * depends on the ticket, and that consecutive tickets land on lines that are not neighbours. The multiplier is odd and
  * B is a power of two, so any B tickets in a row visit B different buckets. A release relies on this: it looks at no
- * more than B tickets (wakeDue in waking.ts). The papers name other hashes, which the semaphores of the algorithms can
+ * more than B tickets (wakeDue in queue.ts). The papers name other hashes, which the semaphores of the algorithms can
  * have (papers/hashes.ts). docs/internals/hashes.md says why the queue keeps this hash.
  *
  * A waiter enters its element after it has taken its ticket, so entering must not fail: the common lines have room for

@@ -17,6 +17,7 @@ import { Register } from './register.js';
 
 /** For how many milliseconds processes may take to join. */
 const PATIENCE = 150_000;
+/** The build bundles client.js: one file loads sooner than the hundred of a client library. */
 const PROGRAM = fileURLToPath(new URL('./client-bundle.js', import.meta.url));
 
 /** The most processes that load at once. More would only take each other's time. */

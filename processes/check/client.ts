@@ -12,6 +12,8 @@ export interface Want {
   readonly tries?: boolean;
   /** How many permits the process gives back first, before it gives back the rest. */
   readonly part?: number;
+  /** The process holds the permits to the end. */
+  readonly keeps?: boolean;
   /** The process does not repair the data of dead holders. It gives the deaths back: the next holder is told. */
   readonly fails?: boolean;
 }
@@ -45,6 +47,10 @@ export interface Request {
   parted: boolean;
   /** The number of the message by which the request was granted; 0 if an answer granted it. */
   heard: number;
+  /** Whether the client knows that the request stood in the queue. */
+  hasWaited: boolean;
+  /** The history in which the server last had no permits for the request. For the search alone: no client knows it. */
+  refusedIn: string;
 }
 
 /** One operation of a call. */
@@ -69,8 +75,14 @@ export interface Message {
   readonly text: string;
 }
 
-/** An event in a process: a fault, or a grant, which the search counts. */
-export type Event = { readonly fault: string } | { readonly granted: Request };
+/** An event in a process: a fault; or a grant or a time-out, which the search looks at. */
+export type Event = { readonly fault: string } | { readonly granted: Request } | Expired;
+
+/** A caller hears that its time-out has passed. history: the history of the data, as the process knows it. */
+export interface Expired {
+  readonly expired: Request;
+  readonly history: string;
+}
 
 const BASE = 2 ** 32;
 export const CHANNEL = 'c:';
@@ -151,6 +163,9 @@ export class Client {
     const requests = this.requests.map((r) =>
       [r.rid, r.state, r.ticket, r.kept, r.wanted, r.deaths, r.note, r.lent, r.passes, r.served.join('.')]
         .concat([r.overtaken, r.parted ? 1 : 0, r.heard].map(String))
+        // What has been is of use only as long as the request may fail.
+        .concat(r.state === 'asked' || r.state === 'leaving' ? String(r.hasWaited) : '')
+        .concat(r.refusedIn)
         .join(','),
     );
     return [
@@ -180,7 +195,10 @@ export class Client {
 
   /** Whether it wants nothing more. */
   get isDone(): boolean {
-    return this.next === this.wants.length && this.requests.length === 0;
+    return (
+      this.next === this.wants.length &&
+      this.requests.every(({ state, want }) => state === 'held' && want.keeps === true)
+    );
   }
 
   #request(rid: string | undefined): Request | undefined {
@@ -219,6 +237,8 @@ export class Client {
       overtaken: 0,
       parted: false,
       heard: 0,
+      hasWaited: false,
+      refusedIn: '',
     };
     this.requests.push(request);
     if (this.phase === 'open') this.#sendAsk(request);
@@ -243,17 +263,37 @@ export class Client {
     });
   }
 
-  /** A time-out, or an abort. decides: the caller waits for the server's answer. */
-  giveUp(rid: string, decides: boolean): void {
+  /**
+   * A time-out, or an abort. decides: the caller waits for the server's answer. Without an open session, the server is
+   * asked when there is one.
+   */
+  giveUp(rid: string, decides: boolean, events: Event[]): void {
     const request = this.#request(rid) as Request;
-    if (this.phase !== 'open') {
+    // It has waited for the answer for long enough: the cancellation is under way, or the next list leaves it out.
+    if (request.state === 'leaving') {
       this.#end(request);
       return;
     }
-    if (this.rules.tellsWhoLeaves) this.batch.push({ args: ['C', rid], rid });
-    if (decides && this.rules.tellsWhoLeaves) request.state = 'leaving';
-    else this.#end(request);
+    const { asksLate, tellsWhoLeaves } = this.rules;
+    const isOpen = this.phase === 'open';
+    if (isOpen && tellsWhoLeaves) this.batch.push({ args: ['C', rid], rid });
+    if (!decides || (isOpen && !tellsWhoLeaves)) this.#end(request);
+    else if (isOpen || asksLate) request.state = 'leaving';
+    else this.#expire(request, events);
     this.flush();
+  }
+
+  /** The time-out has passed, and nobody has asked the server yet. */
+  #askLate(request: Request): void {
+    this.#sendAsk(request);
+    request.state = 'leaving';
+    if (this.rules.takesBack) this.batch.push({ args: ['C', request.rid], rid: request.rid });
+  }
+
+  /** The caller hears that its time-out has passed. So there must have been no permits for it, as things are now. */
+  #expire(request: Request, events: Event[]): void {
+    this.#end(request);
+    events.push({ expired: request, history: this.epoch.slice(-40) });
   }
 
   giveBack(rid: string): void {
@@ -394,7 +434,7 @@ export class Client {
         if (text[0] === 'M') this.#end(request);
         else if (text[0] === 'H') this.#granted(request, text.slice(2), 0, events);
         else if (text[0] === 'Q') {
-          if (request.state === 'asked') request.state = 'waiting';
+          if (request.state === 'asked') this.#queued(request);
         } else if (text === 'R') this.#end(request);
         else if (request.state === 'asked' || request.state === 'leaving') this.#fail(request, 'disposed', events);
         break;
@@ -432,6 +472,11 @@ export class Client {
     }
   }
 
+  #queued(request: Request): void {
+    request.state = 'waiting';
+    request.hasWaited = true;
+  }
+
   #fail(request: Request, why: 'disposed' | 'expelled', events: Event[]): void {
     this.#end(request);
     if (!this.expels && !this.revokes) events.push({ fault: `a request is told that it was ${why}` });
@@ -456,7 +501,7 @@ export class Client {
     if (answer[0] === 'H') {
       if (request?.state === 'leaving') this.#granted(request, answer.slice(2), 0, events);
       else if (!request) this.#undo(rid, answer);
-    } else if (request?.state === 'leaving') this.#end(request);
+    } else if (request?.state === 'leaving') this.#expire(request, events);
   }
 
   /** The server has granted what nobody here wants any more. It goes back at once. */
@@ -465,6 +510,7 @@ export class Client {
     const request: Request = {
       ...{ rid, want, state: 'returning', ticket: answer.slice(2).split(':')[0] as string, kept: want.n },
       ...{ wanted: 0, deaths: 1, note: 'r', lent: 0, passes: 0, served: [], overtaken: 0, parted: true, heard: 0 },
+      ...{ hasWaited: false, refusedIn: '' },
     };
     this.requests.push(request);
     this.#sendBack(request);
@@ -601,8 +647,11 @@ export class Client {
     const listed = call.operations[1]?.listed ?? [];
     if (!isNew) this.#settle(listed, reply[1] as string[], isAnother, events);
     const known = new Set(listed);
-    for (const request of this.requests)
-      if (!known.has(request.rid) && (request.state === 'asked' || request.state === 'waiting')) this.#sendAsk(request);
+    for (const request of this.requests) {
+      if (known.has(request.rid)) continue;
+      if (request.state === 'asked' || request.state === 'waiting') this.#sendAsk(request);
+      else if (request.state === 'leaving') this.#askLate(request);
+    }
     this.batch.push(...others);
     if (this.hasGap) this.#compare();
     this.hasGap = false;
@@ -619,7 +668,7 @@ export class Client {
         case 'asked':
         case 'waiting':
           if (kind === 'H') this.#granted(request, answer.slice(2), 0, events);
-          else if (kind === 'Q') request.state = 'waiting';
+          else if (kind === 'Q') this.#queued(request);
           else if (request.state === 'waiting' && !isAnother) this.#fail(request, 'expelled', events);
           else {
             this.#sendAsk(request);
@@ -631,6 +680,7 @@ export class Client {
           break;
         case 'leaving':
           if (kind === 'Q') this.batch.push({ args: ['C', rid], rid });
+          else if (kind === 'G' && this.#isUnasked(request, isAnother)) this.#askLate(request);
           else this.#cancelled(rid, answer, events);
           break;
         case undefined:
@@ -641,6 +691,12 @@ export class Client {
           break;
       }
     });
+  }
+
+  /** Whether the server has not been asked for a request that it does not know, or another server was. */
+  #isUnasked({ hasWaited }: Request, isAnother: boolean): boolean {
+    const { asksUnknown, asksInAnother } = this.rules;
+    return hasWaited ? isAnother && asksInAnother : asksUnknown;
   }
 
   #settleHeld(request: Request, answer: string, seq: number, events: Event[]): void {
@@ -690,8 +746,9 @@ export class Client {
         request.state = 'returning';
       }
       if (forgotten) {
-        if (state === 'held' || state === 'returning' || state === 'leaving') this.#end(request);
-        else request.state = 'asked';
+        if (state === 'held' || state === 'returning') this.#end(request);
+        else if (state !== 'leaving') request.state = 'asked';
+        else if (!this.rules.asksForgotten) this.#expire(request, events);
       } else if (state === 'held' && this.phase === 'open') this.#sendBack(request);
     }
   }
@@ -733,6 +790,16 @@ export interface Rules {
   readonly returnsOtherGrants: boolean;
   /** If a mutex is revoked, the requests to which it was passed on within the process leave the queue. */
   readonly dropsServed: boolean;
+  /** If a time-out passes while no session is open, the server is asked when there is one. */
+  readonly asksLate: boolean;
+  /** The same if the server does not know the request, and has not had it in its queue. */
+  readonly asksUnknown: boolean;
+  /** The same if the server has forgotten the session. */
+  readonly asksForgotten: boolean;
+  /** The same if the server had the request in its queue, and its data have another history now. */
+  readonly asksInAnother: boolean;
+  /** A request for which the server is asked so late is taken back at once. */
+  readonly takesBack: boolean;
 }
 
 export const RULES: Rules = {
@@ -749,6 +816,11 @@ export const RULES: Rules = {
   tellsWhoLeaves: true,
   returnsOtherGrants: true,
   dropsServed: true,
+  asksLate: true,
+  asksUnknown: true,
+  asksForgotten: true,
+  asksInAnother: true,
+  takesBack: true,
 };
 
 export function openingOf({ name, kind, max, robust, ephemeral, bypass }: ObjectSettings): string[] {

@@ -279,5 +279,12 @@ export const RULE_SEARCHES: Readonly<Record<keyof Rules, Configuration>> = {
   dropsServed: of('a mutex, 2 and 0 requests, bypass 1, the first holds', 'Y', [mutex(1)], [...times(2, 1), []], {
     after: [...asks(0), '0: ask'],
   }),
+  asksLate: of('1, 1 of 1', 'CT', [semaphore(1)], once(1, 1), { after: ['0: ask', '0: cut'] }),
+  asksUnknown: of('1, 1 of 1', 'CT', [semaphore(1)], once(1, 1), { after: ['0: ask', '0: cut'] }),
+  asksForgotten: of('1, 1 of 1', 'LT', [semaphore(1)], once(1, 1), { after: ['0: ask', '0: lapse'] }),
+  asksInAnother: of('1, 1 of 1', 'FT', [semaphore(1)], once(1, 1), { after: [...asks(0)] }),
+  takesBack: of('1 for ever, 1 of 1', 'CT', [semaphore(1)], [[{ object: 0, n: 1, keeps: true }], ...once(1)], {
+    after: [...asks(0), '1: ask', '1: cut'],
+  }),
   tellsWhoLeaves: of('1, 1 of 1', 'T', [semaphore(1)], once(1, 1)),
 };

@@ -246,8 +246,10 @@ export class Protocol {
   }
 
   text(state: State): string {
-    const { clients, server, history, copy, left, tokens } = state;
-    return `${server} ${history} ${copy} ${Object.values(left).join(' ')} ${tokens.join(' ')}\n${clients.map((client) => client.text()).join('\n')}`;
+    const { clients, server, history, copy, left, tokens, fault = '' } = state;
+    const numbers = [server, history, copy, ...Object.values(left)].join(' ');
+    // A step with a fault may lead where another step leads without one.
+    return [numbers, tokens.join(' '), fault, ...clients.map((client) => client.text())].join('\n');
   }
 
   /** What is wrong with a state: undefined if nothing is. */
@@ -290,8 +292,11 @@ export class Protocol {
     }
     const data = this.#servers.data(state.server);
     if (queueOf(data).length > 0) return 'an entry of the queue is left at the end';
-    const living = new Set(state.clients.filter(({ alive }) => alive).map(({ sid }) => sid));
-    for (const { sid } of recordsOf(data)) if (living.has(sid)) return 'permits are missing at the end';
+    const living = new Map(state.clients.filter(({ alive }) => alive).map((client) => [client.sid, client]));
+    for (const { sid, rid } of recordsOf(data)) {
+      const client = living.get(sid);
+      if (client && !client.requests.some((each) => each.rid === rid)) return 'permits are missing at the end';
+    }
     return undefined;
   }
 
@@ -335,14 +340,16 @@ export class Protocol {
       if (client.next < client.wants.length && !(sequential && last)) add('ask', at, (c) => c.ask());
       for (const request of client.requests) {
         const { rid } = request;
-        if (request.state === 'held') {
+        if (request.state === 'held' && !request.want.keeps) {
           add(`give back ${rid}`, at, (c) => c.giveBack(rid));
           if (client.nextOf(rid)) steps.push(this.#pass(state, at, rid));
         }
         if (left.timeouts > 0 && (request.state === 'asked' || request.state === 'waiting')) {
-          add(`time-out of ${rid}`, at, (c) => c.giveUp(rid, true), spend('timeouts'));
-          add(`abort of ${rid}`, at, (c) => c.giveUp(rid, false), spend('timeouts'));
+          add(`time-out of ${rid}`, at, (c, events) => c.giveUp(rid, true, events), spend('timeouts'));
+          add(`abort of ${rid}`, at, (c, events) => c.giveUp(rid, false, events), spend('timeouts'));
         }
+        if (left.timeouts > 0 && request.state === 'leaving')
+          add(`${rid} waits no longer`, at, (c, events) => c.giveUp(rid, false, events), spend('timeouts'));
       }
       if (client.phase === 'open') {
         const seq = data.hash('seqs').get(client.sid);
@@ -441,6 +448,13 @@ export class Protocol {
     const reply = Array.isArray(outcome.reply) ? outcome.reply : [outcome.reply];
     if (index >= 0 && !again) client.pipe[index] = { ...call, reply };
     if (index >= 0 && /^[OB] /.test(String(reply[0]))) client.lapsed = false;
+    if (this.#configuration.budget.timeouts) {
+      for (const [place, { args: [letter] = [], rid }] of call.operations.entries()) {
+        const request = client.requests.find((each) => each.rid === rid);
+        // The server has no permits for it: it waits, leaves the queue, or is refused.
+        if (request && /^[ATC] [QCR]/.test(`${letter} ${reply[place]}`)) request.refusedIn = idOf(state.history);
+      }
+    }
     for (const message of outcome.messages) {
       const to = clients.findIndex((each) => each.alive && hears(each, message.sid));
       if (to < 0) continue;
@@ -503,7 +517,9 @@ export class Protocol {
     let { tokens, fault } = state;
     for (const event of events) {
       if ('fault' in event) fault ??= event.fault;
-      else if (this.#configuration.budget.failovers) {
+      else if ('expired' in event) {
+        if (event.expired.refusedIn < event.history) fault ??= 'a time-out passes, and nobody was asked';
+      } else if (this.#configuration.budget.failovers) {
         const { granted } = event;
         const at = granted.want.object;
         const client = state.clients.findIndex(({ requests }) => requests.includes(granted));

@@ -7,7 +7,7 @@ import { driverOf } from '../src/drivers/recognise.js';
 import { TimeoutError } from '../src/errors.js';
 import { refusal } from '../src/session/server-error.js';
 import { Space } from '../src/space/space.js';
-import { onServers, until } from './setting.js';
+import { onServers, sleep, until } from './setting.js';
 
 onServers(
   'cut',
@@ -40,10 +40,18 @@ onServers(
       expect(cuts).toBe(2);
     });
 
-    /** Joins through a proxy whose connections `cut` ends, and resolves when the space knows. */
+    /**
+     * Joins through a proxy whose connections `cut` ends, and resolves when the space knows. While `gate.isShut`, the
+     * proxy lets nobody through.
+     */
     async function joinThroughProxy() {
       const sockets = new Set<Socket>();
+      const gate = { isShut: false };
       const listener = createServer((client) => {
+        if (gate.isShut) {
+          client.destroy();
+          return;
+        }
         const server = connect(setting.server.port, '127.0.0.1');
         for (const socket of [client, server]) {
           sockets.add(socket);
@@ -52,14 +60,18 @@ onServers(
         client.pipe(server).pipe(client);
       }).listen(0, '127.0.0.1');
       await once(listener, 'listening');
-      const client = new Redis((listener.address() as { port: number }).port, '127.0.0.1', { lazyConnect: true });
+      const client = new Redis((listener.address() as { port: number }).port, '127.0.0.1', {
+        lazyConnect: true,
+        retryStrategy: () => 20,
+      });
+      client.on('error', () => {});
       onTestFinished(() => void listener.close());
       const space = await Space.connect(client, { space: 'cut' });
       const cut = async (): Promise<void> => {
         for (const socket of sockets) socket.destroy();
         await new Promise((resolve) => space.on('trouble', resolve));
       };
-      return { space, cut };
+      return { space, cut, gate };
     }
 
     test('what is free is got after a time-out that passes while there is no connection', async () => {
@@ -84,6 +96,27 @@ onServers(
       await setting.another().flushall();
       await cut();
       await (await mutex.holdAsync({ timeout: 1 })).unlock();
+      await space.close();
+    });
+
+    test('what a failover has made free is got after a time-out that passes meanwhile', async () => {
+      const { space, cut, gate } = await joinThroughProxy();
+      const semaphore = await space.semaphore('lost', 1);
+      await semaphore.holdAsync();
+      const waiting = semaphore.holdAsync({ timeout: 1000 });
+      const late = sleep(1000);
+      await until(async () => (await semaphore.inspect())?.waiting === 1);
+      gate.isShut = true;
+      await cut();
+      // The server has the session, and neither the object nor its requests: as a replica that lacks the last writes.
+      const server = setting.another();
+      for (const key of await server.keys('tt:{cut.*}:*')) {
+        if (/:(objects|queue|records)$/.test(key)) await server.del(key);
+        if (key.endsWith(':meta')) await server.hset(key, 'history', 'another');
+      }
+      await late;
+      gate.isShut = false;
+      await (await waiting).release();
       await space.close();
     });
   },

@@ -1,7 +1,7 @@
 /**
  * The model of the server is right: random calls, replayed on real servers and on the model, give the same replies, the
  * same messages and the same data after each call. The test gives the time and the history of the real server to the
- * model. The model runs the script as it is written, and the servers run it with short names, as it is published.
+ * model. The model runs the script as it is written, and the servers run it without comments, as it is published.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CallWriter, scriptedCalls, ticketIn } from '../check/calls.js';

@@ -519,7 +519,7 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
   /** Wakes those who wait for a newer value, after they were admitted, but for promises of this thread. */
   #wake(answer: number): void {
     const { core, module, at } = this.#changes;
-    if (answer === MORE || answer === INTERRUPTED) core.finishRelease(at, module.told.value, answer, 0, 0);
+    if (answer === MORE || answer === INTERRUPTED) core.finishRelease(at, module.told.value, answer, 0);
   }
 
   /** @internal */

@@ -54,8 +54,8 @@ export interface RateLimiting<Request extends readonly unknown[] = PermitsReques
    *     const post = requests.limit(send, 2, { timeout: 1000 }); // each call takes two permits
    * @param request the number of permits that each call takes, 1 (the default) to `permits` of the constructor; and a
    * time-out and a signal for the wait of each call. Each may be left out. Time-out and signal do not end a call that
-   * runs. `cancelAll` also ends the calls that still wait. In `taketurns/tasks` the options may also say `until` when the
-   * permits count. In `taketurns/keyed` the returned function calls `run` before it returns, if permits are free.
+   * runs. `cancelAll` also ends the calls that still wait. The options may also say `until` when the permits count.
+   * In `taketurns/keyed` the returned function calls `run` before it returns, if permits are free.
    * @throws {RangeError | TypeError} for a bad number or option, or if `run` is not a function.
    */
   limit<This, Arguments extends unknown[], T>(

@@ -57,7 +57,7 @@
  * keeper finds all threads.
  *
  * The keeper is registered in no arena and takes no record. It reaps by a core instance that is not registered
- * (core/death/reaping.ts). Its code is keeper-thread.js, which scripts/build-keeper.mjs turns into a text.
+ * (core/death/reaping.ts). Its code is keeper-thread.js, which rolldown.threads.mjs turns into a text.
  */
 import { setTimeout as startTimer } from 'node:timers';
 import {

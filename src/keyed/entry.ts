@@ -126,7 +126,7 @@ export class Entry {
     if (this.#semaphore) this.#semaphore.release(permits);
     else if (this.at !== CLOSED_OBJECT) {
       const answer = this.#core.releaseRobust(this.at, permits, this.#attachment);
-      if (answer > ADMITTED) this.#core.finishRelease(this.at, permits, answer, 0, this.#attachment);
+      if (answer > ADMITTED) this.#core.finishRelease(this.at, permits, answer, this.#attachment);
     }
     this.left(permits);
   }

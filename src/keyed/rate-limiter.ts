@@ -398,7 +398,7 @@ export class RateLimiter extends SharedObject<typeof KIND> implements RateLimiti
 function noPage(): ArenaFullError {
   return new ArenaFullError(
     'the arena has no page of 4096 bytes for the schedule of another RateLimiter or its requests: let some go, or make an ' +
-      'arena with more `bytes`; for a rate of each user, use a KeyedRateLimiter',
+      'arena with more `bytes`',
   );
 }
 

@@ -79,6 +79,9 @@ export class RateQueue {
   readonly #requests = new Map<number, Request>();
   /** Ends the sleep of the promises. */
   #sleep: AbortController | undefined;
+  #sleepsUntil = Infinity;
+  /** Whether a microtask will let the promises go on. */
+  #willGoOn = false;
   /** The cell of a call that blocks this thread. */
   #blocked = 0;
   readonly #expectCut = afterInterrupt(() => {
@@ -136,7 +139,14 @@ export class RateQueue {
     const memory = this.#memory;
     if (memory.areOthersEarlier) this.#wake();
     memory.leave();
-    if (memory.isEarlier) this.#goOn();
+    // The caller may be about to begin its own call.
+    if (memory.isEarlier && !this.#willGoOn) {
+      this.#willGoOn = true;
+      Promise.resolve().then(() => {
+        this.#willGoOn = false;
+        if (memory.isEarlier) this.#goOn();
+      });
+    }
   }
 
   #wake(): void {
@@ -436,8 +446,6 @@ export class RateQueue {
     if (!this.#sleep || this.#sleepsUntil > planned) this.#goOn();
   }
 
-  #sleepsUntil = Infinity;
-
   /** Lets all go on whose turn has come, and sleeps until the turn of the next one. */
   #goOn(reason?: unknown): void {
     const memory = this.#memory;
@@ -505,7 +513,7 @@ export class RateQueue {
     this.#sleepsUntil = until;
     over.push(() => {
       if (this.#sleep !== sleep) return;
-      const timeout = Math.min(Math.max(until - this.#memory.now(), SOON), LONGEST);
+      const timeout = Math.min(until - time, LONGEST);
       pause.acquireAsync({ timeout, signal: sleep.signal }).then(
         () => {},
         (error) => {

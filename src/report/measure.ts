@@ -10,8 +10,8 @@
  *
  *     a wait in a queue    park, parkFor ──► compete, of a mutex, ──► over; or cancel, cancelHead
  *     a wait for a phase   waitsBegin ──► waitsEnd
- *     a promise            the element says since when ──► settle, finishRelease, reserveLock of a mutex; or cancelRun,
- *                          dropRun
+ *     a promise            the element says since when ──► settle, finishReleaseAndSettle, reserveLock of a mutex;
+ *                          or cancelRun, dropRun
  *
  * Of a `select`, only the case that happens counts. If none does, each case counts as a failure.
  *
@@ -226,7 +226,7 @@ function measureQueues(core: Core, view: View, thread: number, now: () => number
 
 /** Measures how long promises wait in queues. */
 function measurePromises(core: Core, view: View, membership: Measured, tell: Tell): void {
-  const { settle, finishRelease, reserveLock, cancelRun, dropRun } = core;
+  const { settle, finishReleaseAndSettle, reserveLock, cancelRun, dropRun } = core;
   /** Returns what the element of a run says, before the run is over. */
   const read = (number: number) => {
     const e = elementOf(view, number);
@@ -245,10 +245,8 @@ function measurePromises(core: Core, view: View, membership: Measured, tell: Tel
     return count;
   };
   core.settle = (number, attachment) => settling(number, () => settle(number, attachment));
-  core.finishRelease = (s, n, answered, run, attachment) => {
-    const finish = () => finishRelease(s, n, answered, run, attachment);
-    return run === 0 ? finish() : settling(run, finish);
-  };
+  core.finishReleaseAndSettle = (s, n, answered, run, attachment) =>
+    settling(run, () => finishReleaseAndSettle(s, n, answered, run, attachment));
   core.reserveLock = (m, attachment) => {
     const answer = reserveLock(m, attachment);
     // The mutex may also have been disposed of.

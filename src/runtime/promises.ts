@@ -27,7 +27,7 @@
  * If this thread itself releases, it does not ring its own doorbell: it settles its own promises before the release
  * returns. If this thread cancels a request for which it has blocked, no promise here becomes due. The cancellation
  * makes only requests with later tickets due, and the promises here have earlier tickets than the cancelled request
- * (core/queue/cancelling.ts).
+ * (core/queue/queue.ts).
  *
  * cancelAll adds 1 to a count in the object and rings this thread. This thread reads the count before each promise
  * begins. If the count has changed since the last read, all promises here are older than the call of cancelAll, so all
@@ -328,7 +328,7 @@ export class Promises implements Flushable {
 
   /**
    * Finishes a release of `permits` of the object at this address, which the core has begun with the answer `answered`
-   * (core/queue/releasing.ts). Fulfils the promises that this has made due. Returns the answer of the core; above
+   * (core/queue/queue.ts). Fulfils the promises that this has made due. Returns the answer of the core; above
    * ADMITTED it is the number of the fulfilled promises.
    */
   finishRelease(at: number, permits: number, answered: number, attachment: number): number {
@@ -336,7 +336,10 @@ export class Promises implements Flushable {
     if (this.owes) this.#pay();
     const owed = this.#owed;
     const run = owed.isTelling ? 0 : this.first;
-    const answer = this.#core.finishRelease(at, permits, answered, run, attachment);
+    const answer =
+      run === 0
+        ? this.#core.finishRelease(at, permits, answered, attachment)
+        : this.#core.finishReleaseAndSettle(at, permits, answered, run, attachment);
     if (answer > ADMITTED && run !== 0) {
       owed.run = this.#firstRun;
       owed.count = answer;

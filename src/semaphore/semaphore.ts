@@ -1,5 +1,5 @@
 /**
- * Semaphore is the public face of core/queue/tickets.ts, where the algorithm and its proof are.
+ * Semaphore is the public face of core/queue/queue.ts, where the algorithm and its proof are.
  *
  * This file checks arguments, and turns answers into errors and promises. `acquire` and `release` leave the rare cases
  * to private methods, so that the common case stays small enough for V8 to inline into its caller. They compare with a
@@ -353,7 +353,7 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
     this.#shared.promises.planRest();
     let answer: number = core.exceeds(this.#at, permits) ? ANSWER_OVER_MAX : core.add(this.#at, permits);
     // The call gives none of this thread's permits back, so the core is told of no attachment.
-    if (answer > 0) answer = core.finishRelease(this.#at, permits, answer, 0, 0);
+    if (answer > 0) answer = core.finishRelease(this.#at, permits, answer, 0);
     if (answer === ANSWER_OVER_MAX) throw refused(this, 'add', answer, permits);
     this.#shared.promises.settle();
   }
@@ -467,7 +467,13 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
   }
 
   #finishRelease(released: number, permits: number): void {
-    const answer = released < 0 ? released : this.#promises.finishRelease(this.#at, permits, released, this.#countedBy);
+    const promises = this.#promises;
+    let answer = released;
+    if (released > 0) {
+      answer = promises.waits
+        ? promises.finishRelease(this.#at, permits, released, this.#countedBy)
+        : this.#core.finishRelease(this.#at, permits, released, this.#countedBy);
+    }
     if (answer > 0) return;
     if (answer === ANSWER_OVER_MAX || answer === ANSWER_NOT_HELD) throw refused(this, 'release', answer, permits);
     if (this.#at === CLOSED_OBJECT && this[back]()) this[release](permits);

@@ -49,7 +49,7 @@ export class OtherThread {
   unlockWrite(keepsDied = false): void {
     this.#sync.openGate(this.#at, keepsDied);
     const released = this.#core.releaseRobust(this.#at, 1, this.#number);
-    if (released > 0) this.#core.finishRelease(this.#at, 1, released, 0, this.#number);
+    if (released > 0) this.#core.finishRelease(this.#at, 1, released, this.#number);
   }
 
   tryRead(): boolean {

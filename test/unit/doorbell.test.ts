@@ -49,7 +49,7 @@ class Thread {
     });
   }
 
-  /** Does what core/queue/tickets.ts does for a run that is due. */
+  /** Does what core/queue/queue.ts does for a run that is due. */
   ring(run: number): void {
     this.due.add(run);
     const word = (RECORD + at('T_DUE')) / 4 + ((run >> 5) & 7);

@@ -52,7 +52,7 @@ function setter(watch: Watch<number>): { mayTake(): boolean } {
     mayTake: () => {
       if (core.tryAcquireRobust(address, 1, attachment) !== 0) return false;
       const answer = core.releaseRobust(address, 1, attachment);
-      if (answer > 0) core.finishRelease(address, 1, answer, 0, attachment);
+      if (answer > 0) core.finishRelease(address, 1, answer, attachment);
       return true;
     },
   };
@@ -168,7 +168,7 @@ describe('the code of a signal', () => {
       }),
     );
     const answer = other.releaseRobust(address, 1, turn);
-    if (answer > 0) other.finishRelease(address, 1, answer, 0, turn);
+    if (answer > 0) other.finishRelease(address, 1, answer, turn);
     await Promise.all(promises);
     expect(seen.length).toBe(2);
     expect([thread.mayTake(), watch.version, core.isDisposed(address)]).toEqual([

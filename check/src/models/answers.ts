@@ -109,7 +109,7 @@ function postTooMany(): Op {
       scene.set(t, PHASE, phase + 1);
       const answer = scene.result(t);
       if (phase === 0) scene.call(t, 'release', scene.semaphores[0], 1);
-      else if (phase === 1 && answer === MORE) scene.call(t, 'finishRelease', scene.semaphores[0], 1, MORE, 0, 0);
+      else if (phase === 1 && answer === MORE) scene.call(t, 'finishRelease', scene.semaphores[0], 1, MORE, 0);
       else {
         if (answer !== ADMITTED && answer !== OVER_MAX) throw new Violation(`release is answered ${answer}`);
         scene.set(t, GOT + 1, answer === ADMITTED ? 1 : 0);
@@ -397,7 +397,7 @@ export const models: readonly Model[] = [
     programs: [
       [
         asks('release', ofFirst(1), MORE),
-        asks('finishRelease', ofFirst(1, MORE, 0, 0), OVER_MAX),
+        asks('finishRelease', ofFirst(1, MORE, 0), OVER_MAX),
         asks('available', ofFirst(), LIMIT),
         asks('tryAcquire', ofFirst(LIMIT), 0),
         asks('tryAcquire', ofFirst(1), constant('REFUSED')),
@@ -416,7 +416,7 @@ export const models: readonly Model[] = [
         asks('release', ofFirst(3), ADMITTED),
         asks('releaseRobust', (scene) => [...ofFirst(1)(scene), ...mine(scene)], MORE),
         asks('held', mine, 2),
-        asks('finishRelease', (scene) => [...ofFirst(1, MORE, 0)(scene), ...mine(scene)], OVER_MAX),
+        asks('finishRelease', (scene) => [...ofFirst(1, MORE)(scene), ...mine(scene)], OVER_MAX),
         asks('held', mine, 3),
         asks('releaseRobust', (scene) => [...ofFirst(4)(scene), ...mine(scene)], constant('ANSWER_NOT_HELD')),
       ],
@@ -449,7 +449,7 @@ export const models: readonly Model[] = [
         asks('acquireOne', ofFirst(), ANSWER_CLOSED),
         asks('tryAcquire', ofFirst(1), ANSWER_CLOSED),
         asks('release', ofFirst(1), MORE),
-        asks('finishRelease', ofFirst(1, MORE, 0, 0), 0),
+        asks('finishRelease', ofFirst(1, MORE, 0), 0),
       ],
     ],
     objects: (scene) => {

@@ -334,7 +334,7 @@ function mendingSteps(
   then: Step,
 ): Step[] {
   const finish = (scene: Scene, t: number, end: number, attachment: number, n: number, answer: number): void =>
-    scene.call(t, 'finishRelease', end, n, answer, 0, attachment);
+    scene.call(t, 'finishRelease', end, n, answer, attachment);
   const isMore = (answer: number): boolean => answer === MORE || answer === INTERRUPTED;
   const [RECOVERED, ENDED, FINISHED_ITS, CLOSED_ENDS, GAVE_BACK, FINISHED_ALL] = [1, 2, 3, 4, 5, 6].map(
     (k) => first + k,
@@ -572,7 +572,7 @@ function transfer(sends: boolean, { n = 1, timed = false, polls = false, word = 
   const finishRelease = (scene: Scene, t: number, answer: number): void => {
     const { f, m, ofF, ofM } = endsOf(scene);
     const [peer, attachment] = sends ? [m, ofM[t] as number] : [f, ofF[t] as number];
-    scene.call(t, 'finishRelease', peer, scene.global(t, 'channel/given'), answer, 0, attachment);
+    scene.call(t, 'finishRelease', peer, scene.global(t, 'channel/given'), answer, attachment);
   };
   const hands: Step = (scene, t) => {
     scene.set(t, PHASE, 0);

@@ -224,7 +224,7 @@ export const models: readonly Model[] = [
   },
   {
     name: 'acquire cut short, then another that is disposed of',
-    // The marks of the first semaphore do not tell where the waiter on the second semaphore is (core/queue/marks.ts).
+    // The marks of the first semaphore do not tell where the waiter on the second semaphore is (core/arena/elements.ts).
     programs: [[cutAcquire(0), acquire(1, 1)], [dispose(1)]],
     arena: { elements: 5 },
     ...LOSES,

@@ -23,6 +23,7 @@ import { ADMITTED, ANSWER_CLOSED, constant, GRANT, REFUSED, TICKET } from '../sc
 import type { Model, Op } from '../scene/model.js';
 import { supervise } from '../scene/ops/deaths.js';
 import { RAN_OUT } from '../scene/ops/event-loop.js';
+import { finishRelease } from '../scene/ops/release.js';
 import type { Scene } from '../scene/scene.js';
 import { LOCAL, OP } from '../scene/words.js';
 import { closeEnds, isClosed, type More, modelOf, recordAt, sleepers } from './parts/endpoints.js';
@@ -276,7 +277,7 @@ function select(cases: readonly Case[], timed: boolean): Op {
       // The thread's own run at the other end is settled in the call.
       const own = cases.findIndex((_, j) => runOf(scene, t, j) !== 0 && queueOf(scene, t, caseOf(j)).at === peer);
       const run = own < 0 ? 0 : runOf(scene, t, own);
-      scene.call(t, 'finishRelease', peer, scene.global(t, 'channel/given'), answer, run, ofPeer);
+      finishRelease(scene, t, peer, scene.global(t, 'channel/given'), answer, run, ofPeer);
       return FINISHED + i;
     };
     steps[FINISHED + i] = (scene, t, answer) => {
@@ -314,7 +315,7 @@ function select(cases: readonly Case[], timed: boolean): Op {
     steps[GIVEN_BACK + i] = (scene, t, answer) => {
       if (!isMore(answer)) return leaves(scene, t);
       const { at, counted } = queueOf(scene, t, caseOf(i));
-      scene.call(t, 'finishRelease', at, 1, answer, 0, counted);
+      scene.call(t, 'finishRelease', at, 1, answer, counted);
       return GIVEN + i;
     };
     steps[GIVEN + i] = (scene, t) => leaves(scene, t);
@@ -334,7 +335,7 @@ const give = (): Op =>
     },
     (scene, t, answer) => {
       if (answer === ADMITTED) return OVER;
-      scene.call(t, 'finishRelease', objectsOf(scene).semaphore, 1, answer, 0, 0);
+      scene.call(t, 'finishRelease', objectsOf(scene).semaphore, 1, answer, 0);
       return 2;
     },
     () => OVER,

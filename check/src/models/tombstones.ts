@@ -1,5 +1,5 @@
 /**
- * Small models of cancelling (core/queue/cancelling.ts). Most models have one thread, whose promises stand in the queue
+ * Small models of cancelling (core/queue/queue.ts). Most models have one thread, whose promises stand in the queue
  * one behind the other and cancel in a given order. So each way in which tombstones can lie and be joined costs only
  * some hundred states. The counters do not begin at 0, and the semaphore is not the first object. So none of these
  * values is the 0 that a load of empty memory gives.

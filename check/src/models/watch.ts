@@ -139,14 +139,14 @@ function set(timed: boolean): Op {
     if (answer === ANSWER_CLOSED && !isClosed(scene, endsOf(scene)))
       throw new Violation(`thread ${t} learns that the watch is closed`);
     if (answer !== MORE && answer !== INTERRUPTED) return giveBack(scene, t);
-    scene.call(t, 'finishRelease', endsOf(scene).m, scene.global(t, 'watch/told'), answer, 0, 0);
+    scene.call(t, 'finishRelease', endsOf(scene).m, scene.global(t, 'watch/told'), answer, 0);
     return TOLD;
   };
   steps[TOLD] = giveBack;
   steps[RELEASED] = (scene, t, answer) => {
     if (answer !== MORE && answer !== INTERRUPTED) return OVER;
     const [f, attachment] = turnOf(scene, t);
-    scene.call(t, 'finishRelease', f, 1, answer, 0, attachment);
+    scene.call(t, 'finishRelease', f, 1, answer, attachment);
     return FINISHED;
   };
   steps[FINISHED] = () => OVER;
@@ -304,7 +304,7 @@ function getAsync(): Op {
   };
   steps[PASSED_ON] = (scene, t, answer) => {
     if (answer !== MORE && answer !== INTERRUPTED) return listens(scene, t, answer);
-    scene.call(t, 'finishRelease', endsOf(scene).m, scene.global(t, 'watch/told'), answer, 0, 0);
+    scene.call(t, 'finishRelease', endsOf(scene).m, scene.global(t, 'watch/told'), answer, 0);
     return ALL_TOLD;
   };
   steps[ALL_TOLD] = listens;

@@ -9,7 +9,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'The object is BUILDING: no thread reads it before the store of LIVE, which comes after all of these.',
   ],
   [
-    /^(tickets\/acquire|semaphore\/acquireOne|parking\/enqueue|tickets\/acquireRobust|mutex\/queue|runs\/arrive): store (start|request|since|end, counter( #2)?), swapped/,
+    /^(queue\/(acquire(One|Robust)?|enqueue)|mutex\/queue|runs\/arrive): store (start|request|since|end, counter( #2)?), swapped/,
     'The element is RESERVED: no thread reads start, request, since and end before the store of state, which comes after all of these.',
   ],
   [
@@ -37,11 +37,11 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'The element that is given back stands in no cell any more. A thread that finds it in a pass over the pool leaves it alone, whether it is CLAIMED or IDLE. So no thread sees which of the two stores comes first.',
   ],
   [
-    /^tickets\/reduce: rmw ticket #1, swapped with load grant/,
+    /^queue\/reduce: rmw ticket #1, swapped with load grant/,
     'No request stands for the tickets, so nobody need see the new grant. If the semaphore is disposed of in between, the call counts as one before that.',
   ],
   [
-    /^parking\/parkFor: rmw futile wakes, dropped/,
+    /^queue\/parkFor: rmw futile wakes, dropped/,
     'Only diagnostics read the count of futile wake-ups; test/unit/inspect.test.ts checks it.',
   ],
   [
@@ -62,7 +62,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'No death can come between, in an uninterruptible section. Only its own thread and the thread that reaps it read held.',
   ],
   [
-    /^(cancelling\/cancelFor: store state #2|kinds\/restoreOwnerDeaths: rmw died), swapped with load kind/,
+    /^(queue\/cancelFor: store state #2|kinds\/restoreOwnerDeaths: rmw died), swapped with load kind/,
     'The kind of an object never changes, and a reference of the caller or of the dead thread keeps the object alive.',
   ],
   [
@@ -101,7 +101,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'Both accesses go to the new object and its entry, which no other thread can see before the cmpxchg on the head.',
   ],
   [
-    /^(cancelling\/(cancelRun|cancelFor|leaveTombstone)|reaping\/cleanUp): cmpxchg state, loosened/,
+    /^(queue\/(cancelFor|leaveTombstone)|runs\/cancelRun|reaping\/cleanUp): cmpxchg state, loosened/,
     'Between the load and the exchange the state can only become GRANTED or CLOSED, on which only the owner acts. The request is cancelled all the same. grant was moved before that, so the thread finds its tombstone due and passes the permits on, as if the time-out had come a step earlier.',
   ],
   [/^robust\/ownersDied: load died, ones/, 'The load only avoids an exchange of 0 for 0.'],
@@ -135,10 +135,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^mutex\/queue: rmw ticket #2, dropped/,
     'The mutex is closed: its tickets admit nobody, and roomForWaiter refuses later requests before they take one.',
   ],
-  [
-    /^parking\/parkFor: store, swapped with load/,
-    'The store only decides which sleepers are woken early (polling.ts).',
-  ],
+  [/^queue\/parkFor: store, swapped with load/, 'The store only decides which sleepers are woken early (polling.ts).'],
   [
     /^mutex-head\/(compete: load turn #\d|compete: rmw counter\/variant #1), (zero|ones|dropped)/,
     'It decides whether the head, which is awake, ends the turn by taking or reserving the lock. Otherwise the limit or an idle lock ends it. check/test/mutex.test.ts ("reserves the lock when the turn is over").',
@@ -152,7 +149,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'The mark of sleepers is a hint (core/queue/polling.ts); check/test/polling.test.ts has what it does.',
   ],
   [
-    /^(mutex-head\/compete|parking\/poll): (load|store) vain( #\d)?, (zero|ones|dropped)/,
+    /^(mutex-head\/compete|queue\/poll): (load|store) vain( #\d)?, (zero|ones|dropped)/,
     'The count of vain polls is a hint (core/queue/polling.ts); check/test/polling.test.ts has the numbers.',
   ],
   [
@@ -175,7 +172,10 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^mutex\/lock: cmpxchg counter\/variant #[23], fails/,
     'The thread takes the slow path, to the next exchange or to queue, which loads the word again. check/test/mutex.test.ts ("locks and unlocks by one access to the word each") checks the fast path.',
   ],
-  [/^mutex\/queue: load where, zero/, 'The load only avoids setting a bit that is already set (core/queue/marks.ts).'],
+  [
+    /^mutex\/queue: load where, zero/,
+    'The load only avoids setting a bit that is already set (core/arena/elements.ts).',
+  ],
   [
     /^mutex-head\/compete: store wake, swapped with store head/,
     'Both come before the access that says that the head sleeps, and other threads read both only after that.',
@@ -315,7 +315,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   // --- Only slower ---
   [/^names\/openName: load bytes,/, 'All names of one length have the same hash, and stand in one list.'],
   [
-    /^(tickets\/acquire(Robust)?|semaphore\/acquireOne|mutex\/queue|runs\/arrive): rmw ticket #1, swapped/,
+    /^(queue\/acquire(One|Robust)?|mutex\/queue|runs\/arrive): rmw ticket #1, swapped/,
     'grant is read too early, so the thread does not see that it has become due in between. enterUntilDue and enterRun read grant again after they have entered the element, and the same settles a queued promise.',
   ],
   [
@@ -368,7 +368,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   ],
   // --- One sleeper at most ---
   [
-    /^(pending-call\/recover|waking\/endWait|condition\/relay|closing\/dispose|reaping\/(cleanUp|sweep|reap)|mutex\/(wakeHead|mutexDispose)): notify (doorbell|doorbell\/(state|wake)|state|wake)( #\d)?, one/,
+    /^(queue\/(recover|endWait)|condition\/relay|closing\/dispose|reaping\/(cleanUp|sweep|reap)|mutex\/(wakeHead|mutexDispose)): notify (doorbell|doorbell\/(state|wake)|state|wake)( #\d)?, one/,
     'Only its owner sleeps on an element, and only its thread on a doorbell and on wake.',
   ],
   // --- Deaths as they happen in the runtimes, and in no model ---
@@ -414,7 +414,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'A writer is woken that does not sleep.',
   ],
   [
-    /^parking\/parkFor: store gate #2, dropped/,
+    /^queue\/parkFor: store gate #2, dropped/,
     'The mark that the waiter may sleep stays. It costs later releases a notification in vain, and no more.',
   ],
   [/^rw-lock(-places)?\/\w+: notify parked\/limit, one/, 'Only the writer that has the turn sleeps there.'],
@@ -433,32 +433,35 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   ],
   // --- Overflow lines (queue/waiting-array.ts, trim) ---
   [
-    /^(waking\/wakeDue: (cmpxchg extent #[12], loosened|load cell #2, zero)|waiting-array\/enter: cmpxchg extent, loosened)/,
+    /^(queue\/wakeDue: (cmpxchg extent #[12], loosened|load cell #2, zero)|waiting-array\/enter: cmpxchg extent, loosened)/,
     'check/test/search.test.ts plants this fault in the models "lines come and go" and "lines of 1 come and go", which have too many states for mutants.',
   ],
   [
-    /^waking\/wakeDue: (load extent #2, (zero|ones)|cmpxchg extent #1, (dropped|fails)|load cell #2, ones)/,
+    /^queue\/wakeDue: (load extent #2, (zero|ones)|cmpxchg extent #1, (dropped|fails)|load cell #2, ones)/,
     'The extent stays as it is, so later looks are longer than they need be. test/stress/order.test.ts looks at it.',
   ],
   [
-    /^(waking\/wakeDue: load held, (zero|ones)|cancelling\/takeBack: store held, (dropped|swapped))/,
+    /^queue\/(wakeDue: load held, (zero|ones)|takeBack: store held, (dropped|swapped))/,
     'check/test/search.test.ts plants this fault in the model "cancel: heavy, and two in its place, one a promise", which has too many states for mutants.',
   ],
   [
-    /^(releasing\/settleRelease|parking\/parkFor|parking\/untilDue|polling\/pollsOf): (load( (spin|vain|cell|life|request|ticket( #[23])?|grant #[12]))?( #\d)?|store( vain)?( #\d)?|notify), (zero|ones|dropped|one)/,
+    /^(queue\/(wakeReleased|parkFor|untilDue)|polling\/pollsOf): (load( (spin|vain|cell|life|request|ticket( #[23])?|grant #[12]))?( #\d)?|store( vain)?( #\d)?|notify), (zero|ones|dropped|one)/,
     'It decides how long a waiter polls, and which sleeping waiters are woken early, so that they poll when their turn comes. No safety rests on that; check/test/polling.test.ts looks at it.',
   ],
   [
     /^attachments\/createObject: store (where|vain|pace), (dropped|swapped)/,
     'A new object finds these words as they were left: a mark that is set already only makes dispose look further, and the two counts are hints.',
   ],
-  [/^(?!closing).*: load where, zero/, 'The load only saves an or of a bit that is set already (core/queue/marks.ts).'],
+  [
+    /^(?!closing).*: load where, zero/,
+    'The load only saves an or of a bit that is set already (core/arena/elements.ts).',
+  ],
   [
     /^closing\/endWaits: load where, ones/,
     'The marks only save looks at parts of the pool where no waiter of the object has been.',
   ],
   [
-    /^waking\/wakeDue: load state #2, (zero|ones)/,
+    /^queue\/wakeDue: load state #2, (zero|ones)/,
     'The releasing thread then looks into the bucket of each ticket, and skips none.',
   ],
   // --- Channels and watches ---

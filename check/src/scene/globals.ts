@@ -22,7 +22,7 @@ interface Names {
 
 const GLOBALS: Readonly<Record<ProgramName, Names>> = {
   core: {
-    ticketTaken: 'last-ticket/ticketTaken',
+    ticketTaken: 'threads/ticketTaken',
     spares: ['elements/spare', 'elements/secondSpare'],
     looks: ['elements/hint', 'objects/hint'],
     dead: [
@@ -45,7 +45,7 @@ const GLOBALS: Readonly<Record<ProgramName, Names>> = {
     pendingCall: 'pending-call/pendingCall',
   },
   algorithms: {
-    ticketTaken: 'last-ticket/ticketTaken',
+    ticketTaken: 'threads/ticketTaken',
     spares: [],
     looks: ['elements/hint'],
     dead: [
@@ -61,7 +61,7 @@ const GLOBALS: Readonly<Record<ProgramName, Names>> = {
   },
 };
 
-const PAUSES = 'pause/pauseSink';
+const PAUSES = 'polling/pauseSink';
 
 /** The same globals by their numbers in a program; -1 for a global that the module does not have. */
 export interface Globals {

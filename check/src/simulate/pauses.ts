@@ -1,5 +1,5 @@
 /**
- * Counts the pauses of a thread (core/queue/pause.ts). A pause does not touch memory. But each pause changes a global
+ * Counts the pauses of a thread (core/queue/polling.ts). A pause does not touch memory. But each pause changes a global
  * the same number of times, so the value of the global tells how many pauses there were.
  */
 
@@ -7,7 +7,7 @@
 const STEPS = 8;
 
 /** The global that a pause changes. */
-export const PAUSE_SINK = 'pause/pauseSink';
+export const PAUSE_SINK = 'polling/pauseSink';
 
 /** Returns how many pauses have changed the global from one value to the other. */
 export function pausesBetween(before: number, after: number): number {

@@ -79,7 +79,7 @@ function semaphore(name: string, spin: number): Contender {
     leave: () => [
       {
         name: 'releaseOne',
-        next: (released) => (released === ADMITTED ? [] : [{ name: 'finishRelease', args: () => [1, released, 0, 0] }]),
+        next: (released) => (released === ADMITTED ? [] : [{ name: 'finishRelease', args: () => [1, released, 0] }]),
       },
     ],
     of: 'semaphores',

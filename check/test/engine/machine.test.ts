@@ -357,7 +357,7 @@ describe('undo', () => {
           return;
         }
         if (enqueued) machine.hostStore32(ENQUEUED + 4 * t, 0);
-        if (answer === 4) machine.call(t, index('finishRelease'), s, n, answer, 0, 0);
+        if (answer === 4) machine.call(t, index('finishRelease'), s, n, answer, 0);
         else if (choice < 2) machine.call(t, index('acquire'), s, n);
         else if (choice < 4) machine.call(t, index('release'), s, n);
         else if (choice === 4) machine.call(t, index('arrive'), s, n, 0, 0);
@@ -439,7 +439,7 @@ describe('undo', () => {
       while (machine.status(t) === PENDING) machine.step(t);
     };
     release(1);
-    expect(machine.frames(1)).toEqual(['parking/park', 'parking/parkFor', 'threads/sleepOn']);
+    expect(machine.frames(1)).toEqual(['queue/park', 'queue/parkFor', 'threads/sleepOn']);
     expect(machine.pendingKind(1)).toBe(WAIT);
     expect(machine.describe(1)).toMatchObject({ kind: 'wait', fn: 'threads/sleepOn' });
   });

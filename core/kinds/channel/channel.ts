@@ -20,7 +20,7 @@
  *     receive   the same from the other side: a permit of M, M.next, copy, M.done, F.grant += 1; the mark is ~(i + 1)
  *
  * Both ends are one code: `o` is the end of the calling thread, and the peer is the other end. Each end is the queue of
- * a robust semaphore (queue/tickets.ts). So all waiting is that of a semaphore: the order, promises, time-outs, deaths.
+ * a robust semaphore (queue/queue.ts). So all waiting is that of a semaphore: the order, promises, time-outs, deaths.
  * A permit is not yet a place. A thread that gives up its permit has touched no message.
  *
  * Invariant: F.done - capacity <= M.done <= M.next <= F.done <= F.next <= M.done + capacity. M.next <= F.done, since a
@@ -78,10 +78,9 @@
 import { ADMITTED, ANSWER_CLOSED, CUT_SHORT, INTERRUPTED, MORE, NEWS, REFUSED } from '../../answers';
 import { recordOf } from '../../arena/attachments';
 import { CLOSED_BELOW, E_HELD, GRANT, O_KIND, TICKET } from '../../arena/words';
-import { pause } from '../../queue/pause';
 import { beginLateRelease, beginRelease, grantBefore, grantLate, NOTHING, pendingCall } from '../../queue/pending-call';
-import { pollsOf, pollsPaid, pollsWereVain } from '../../queue/polling';
-import { release } from '../../queue/tickets';
+import { pause, pollsOf, pollsPaid, pollsWereVain } from '../../queue/polling';
+import { release } from '../../queue/queue';
 import { endSending, giveUp } from './ends';
 import { markOf, peerOf, placeAt } from './places';
 import {

@@ -4,7 +4,7 @@
  */
 import { GRANT, RECEIVES } from '../../arena/words';
 import { closeQueue } from '../../queue/closing';
-import { wakeDue } from '../../queue/waking';
+import { wakeDue } from '../../queue/queue';
 import { endOf, markOf, placeAt } from './places';
 import {
   E_SENDERS,

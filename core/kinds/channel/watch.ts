@@ -33,7 +33,7 @@
  */
 import { ADMITTED, ANSWER_CLOSED } from '../../answers';
 import { CLOSED_BELOW, GRANT, TICKET } from '../../arena/words';
-import { release } from '../../queue/tickets';
+import { release } from '../../queue/queue';
 import { endOf, peerOf } from './places';
 import { NEXT_CLOSED, P_END, P_NEXT, PLACES } from './words';
 

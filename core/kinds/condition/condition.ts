@@ -36,7 +36,7 @@
  * not yet called putDown. The next waiter then learns that the owner of the mutex has died. What it waits for may be
  * there or not.
  *
- * The queue handles time-outs and deaths (queue/cancelling.ts): if a waiter gives up when it is notified already, or
+ * The queue handles time-outs and deaths (queue/queue.ts): if a waiter gives up when it is notified already, or
  * dies before it has seen its notification, the notification goes to the next waiter. If no waiter is left, grant
  * exceeds ticket: a notification is free. Then the waiter that has given up takes the notification after all, by
  * tryAcquire. A later wait must not find an old notification, so each wait begins with settleUp, which raises ticket to
@@ -52,8 +52,7 @@
 
 import { ANSWER_CLOSED } from '../../answers';
 import { countHeld } from '../../arena/attachments';
-import { elementAt } from '../../arena/elements';
-import { isAsync, objectOf } from '../../arena/requests';
+import { elementAt, isAsync, objectOf } from '../../arena/elements';
 import {
   CLOSED_BELOW,
   E_END,
@@ -71,9 +70,9 @@ import {
   TICKET,
   WAITING,
 } from '../../arena/words';
+import { CLAIMED_TOMBSTONE, visit, wakeDue } from '../../queue/queue';
 import { claim, findTombstone, isTombstone } from '../../queue/tombstones';
 import { bucketOf, extentOf, lineAfter } from '../../queue/waiting-array';
-import { CLAIMED_TOMBSTONE, visit, wakeDue } from '../../queue/waking';
 import { B_CELLS } from '../../queue/words';
 import { C_WOKEN } from './words';
 

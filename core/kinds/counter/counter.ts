@@ -18,7 +18,7 @@
  *
  * A taker is counted from the moment when it has added its n to `waiting`. Invariant: waiting + permits handed on and
  * not acquired = the permits that counted takers still want. So in the end the queue gets as many permits as these
- * takers want. The queue (queue/tickets.ts) loses no wake-up, and keeps a permit that comes before the ticket. It
+ * takers want. The queue (queue/queue.ts) loses no wake-up, and keeps a permit that comes before the ticket. It
  * serves in order, so lighter takers do not starve a heavy taker at its head.
  *
  * R13: the section from the exchange that takes k permits from the value to the add on grant is uninterruptible. So a
@@ -47,14 +47,14 @@
  * which no taker is counted. The next taker that counts itself gets these permits, and tryCountDown does not find them.
  * If a thread dies after it has counted itself and before it takes tickets, `waiting` stays too high. Then after more
  * signals the queue also has permits for which no taker is counted. A reaper cannot die between its changes to the
- * tickets and to `waiting`: it changes both in R2 (queue/cancelling.ts).
+ * tickets and to `waiting`: it changes both in R2 (queue/queue.ts).
  *
  * The core uses only uncountDead and isCounter. The module of the algorithms exports the rest.
  */
 import { ADMITTED, ANSWER_CLOSED, ANSWER_OVER_MAX, MORE, QUEUED, REFUSED } from '../../answers';
 import { isClosedCounter } from '../../arena/objects';
 import { CLOSED_COUNTER, HAS_COUNT, HAS_QUEUE, O_COUNTER, O_KIND } from '../../arena/words';
-import { release } from '../../queue/tickets';
+import { release } from '../../queue/queue';
 import {
   GIVE_BACK,
   HANDED_LATE,

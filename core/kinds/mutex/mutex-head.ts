@@ -28,10 +28,9 @@ import {
   isUnlocking,
   NOTHING,
   pendingCall,
-  recover,
 } from '../../queue/pending-call';
 import { pollsPaid, pollsWereVain } from '../../queue/polling';
-import { wakeDue } from '../../queue/waking';
+import { recover, wakeDue } from '../../queue/queue';
 import {
   asksBefore,
   backOff,

@@ -8,7 +8,7 @@
  *     lock       owner 0 -> me, if nobody waits; or if overtakings < limit, and then overtakings += 1
  *     otherwise  1. if others wait and the lock is not reserved: poll the word for a while, and lock when it lies idle
  *                2. waiters += 1, and take a ticket
- *                3. wait in ticket order, until I am the head (queue/tickets.ts)
+ *                3. wait in ticket order, until I am the head (queue/queue.ts)
  *                4. poll the word: take the lock when it lies idle
  *                5. when the turn of the owner is over: take the lock if it is free; else RESERVE it, so that only I
  *                   can take it when it is free
@@ -103,12 +103,9 @@ import {
   TICKET,
 } from '../../arena/words';
 import { asks, dispose } from '../../queue/closing';
-import { leaveQueue, untilDue } from '../../queue/parking';
-import { pause } from '../../queue/pause';
-import { becomeHead, beginUnlock, endUnlock, NOTHING, pendingCall, recover } from '../../queue/pending-call';
-import { isAdaptive, pollsOf } from '../../queue/polling';
-import { queueSpare } from '../../queue/tickets';
-import { note, ring } from '../../queue/waking';
+import { becomeHead, beginUnlock, endUnlock, NOTHING, pendingCall } from '../../queue/pending-call';
+import { isAdaptive, pause, pollsOf } from '../../queue/polling';
+import { leaveQueue, note, queueSpare, recover, ring, untilDue } from '../../queue/queue';
 import { ALL } from '../../queue/words';
 import { COUNT_HIGH_BITS, overtakings, scaledBypassLeft, setBase } from './mutex-pace';
 import {

@@ -45,8 +45,7 @@ import { countHeld, recordOf } from '../../arena/attachments';
 import { closeObject, isClosedCounter } from '../../arena/objects';
 import { sleepOn } from '../../arena/threads';
 import { CLOSED_COUNTER, E_END, E_HELD, E_SINCE, O_DEATHS, O_MAX } from '../../arena/words';
-import { pause } from '../../queue/pause';
-import { pollsOf, pollsPaid, pollsWereVain } from '../../queue/polling';
+import { pause, pollsOf, pollsPaid, pollsWereVain } from '../../queue/polling';
 import { ALL } from '../../queue/words';
 import { GATE_DIED } from '../rw-lock/words';
 import { KIND_BARRIER, KIND_ONCE, KIND_RW_LOCK, KIND_WAIT_GROUP } from '../words';
@@ -325,7 +324,7 @@ export function disposePhase(o: usize): void {
 
 /**
  * Records for diagnostics that so many more calls of this thread wait. If none waited before, their wait begins at
- * `now`, a time as in parking.ts.
+ * `now`, a time as in park (queue/queue.ts).
  * @replaced by src/report/measure.ts
  */
 export function waitsBegin(attachment: i32, calls: i32, now: i32): void {

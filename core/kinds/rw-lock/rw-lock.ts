@@ -1,7 +1,7 @@
 /**
  * RwLock: many readers or one writer, phase-fair. It consists of three things:
  *
- *     the turn     the queue of the object, a robust semaphore of one permit (queue/tickets.ts). The thread that has
+ *     the turn     the queue of the object, a robust semaphore of one permit (queue/queue.ts). The thread that has
  *                  the permit may write. So writers are first come, first served, and a dead writer gives its turn on
  *     the gate     the phase word (phase.ts), with flags in place of a count. Only the thread that has the turn shuts
  *                  the gate. Opening the gate begins the next phase, and wakes all readers that sleep
@@ -64,8 +64,7 @@ import { ADMITTED, ANSWER_CLOSED, MOVE, OWNER_DIED, QUEUED, REFUSED, TIMED_OUT }
 import { isClosedCounter } from '../../arena/objects';
 import { me, mostThreads, sleepOn, threadRecord } from '../../arena/threads';
 import { LINE, O_UNREPORTED_DEATHS, THREAD_SIZE } from '../../arena/words';
-import { pause } from '../../queue/pause';
-import { pollsOf } from '../../queue/polling';
+import { pause, pollsOf } from '../../queue/polling';
 import { ALL } from '../../queue/words';
 import { opened, saw, wake } from '../phase/phase';
 import { O_PHASE } from '../phase/words';

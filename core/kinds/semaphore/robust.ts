@@ -5,7 +5,7 @@
  * core/queue/ writes the record: it adds the permits of each request that is admitted, and takes off what is released.
  */
 import { E_HELD, GRANT, O_DEATHS, O_UNREPORTED_DEATHS } from '../../arena/words';
-import { wakeDue } from '../../queue/waking';
+import { wakeDue } from '../../queue/queue';
 
 /**
  * Gives back the permits that the attachment of a dead owner records. If the caller dies, another thread may call this

@@ -1,6 +1,6 @@
 /**
  * The thread of a broker. It listens before it takes over from the broker that its process has had until now, so that
- * the members find it at once. The build makes a text of this file with all that it imports (scripts/embed.mjs), so a
+ * the members find it at once. The build makes a text of this file with all that it imports (rolldown.threads.mjs), so a
  * bundle and a program in one file have it too.
  */
 import { parentPort, workerData } from 'node:worker_threads';

@@ -35,7 +35,7 @@ import { close, Folder, type Generation, newMember, pidOf, timeOfDay, VERSION } 
 import { onLines } from './lines.js';
 import { Patience } from './patience.js';
 import { address, hasFiles, isDenied, isFull, listen, random, userOf } from './platform.js';
-import { THREAD } from './thread-source.js';
+import { SOURCE } from './thread-source.js';
 
 /**
  * How long a broker may take to answer, in milliseconds: in the main thread of its process, and in a thread of its own.
@@ -414,7 +414,7 @@ class Member implements Driver, Owner {
       const loaded = process.getBuiltinModule?.('node:worker_threads') ?? (await import('node:worker_threads'));
       if (broker.isOver) return;
       // No flags and no environment: what these load into each thread belongs to the program.
-      thread = new loaded.Worker(THREAD, { eval: true, execArgv: [], env: {}, workerData });
+      thread = new loaded.Worker(SOURCE, { eval: true, execArgv: [], env: {}, workerData });
     } catch (error) {
       this.ended(error);
       return;

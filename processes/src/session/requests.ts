@@ -103,8 +103,8 @@ export class Requests {
   }
 
   /**
-   * The time-out has passed while no session was open, and the server does not know the request. Asks for the permits
-   * and takes the request back at once, so that the caller gets what is free.
+   * The time-out has passed while no session was open, and the server does not know the request, or a failover has lost
+   * it. Asks for the permits and takes the request back at once, so that the caller gets what is free.
    */
   #askLate(request: Request): void {
     this.#sendAsk(request);
@@ -213,7 +213,7 @@ export class Requests {
         if (!this.grants.settle(request, fate, seq, isAnother)) this.#undo(request, fate);
       } else if (state === 'leaving' && fate.is === wire.QUEUED) {
         this.#sendCancel(request);
-      } else if (state === 'leaving' && fate.is === wire.UNKNOWN && !request.hasWaited) {
+      } else if (state === 'leaving' && fate.is === wire.UNKNOWN && (isAnother || !request.hasWaited)) {
         this.#askLate(request);
       } else {
         // A request to which the mutex was passed on comes off the queue when the turn ends, or was dropped.

@@ -4,5 +4,5 @@ import { coreOf } from '../core.mjs';
 const MORE = 4;
 
 export default function otherHalf({ handle, permits }) {
-  return coreOf(handle).finishRelease(handle.address, permits, MORE, 0, 0);
+  return coreOf(handle).finishRelease(handle.address, permits, MORE, 0);
 }

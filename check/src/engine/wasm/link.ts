@@ -11,7 +11,7 @@ import { CALL, GLOBAL_GET, GLOBAL_SET } from './opcodes.js';
  * The globals that may become one. Each instance sets the globals of the arena and of the thread when it opens the
  * arena, and both instances set the same values. The other globals only say where to look first, or how often to look.
  */
-const MAY_BE_ONE = /^(arena|threads)\/|^(elements|objects)\/hint$|^pause\/pauseSink$|^polling\/(near|pauses)$/;
+const MAY_BE_ONE = /^(arena|threads)\/|^(elements|objects)\/hint$|^polling\/(near|pauses|pauseSink)$/;
 
 /** Returns `module` with the functions that `other` exports under these names. */
 export function joined(module: WasmModule, other: WasmModule, names: readonly string[]): WasmModule {

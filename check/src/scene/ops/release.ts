@@ -39,7 +39,7 @@ export function releasing(
     case 1:
       if (answer === ADMITTED) break;
       scene.set(t, STAGE, 2);
-      scene.call(t, 'finishRelease', at, width, answer, semaphore === 0 && !adds ? firstRun(scene, t) : 0, robust);
+      finishRelease(scene, t, at, width, answer, semaphore === 0 && !adds ? firstRun(scene, t) : 0, robust);
       return false;
     case 2: {
       if (answer < 0) throw new Violation(`thread ${t}'s release is answered ${answer}`);
@@ -66,6 +66,20 @@ export function releasing(
   return true;
 }
 
+/** Calls the function of the core that finishes a release in a thread whose first run is `run`; 0 if it has none. */
+export function finishRelease(
+  scene: Scene,
+  t: number,
+  at: number,
+  width: number,
+  answered: number,
+  run: number,
+  attachment: number,
+): void {
+  if (run === 0) scene.call(t, 'finishRelease', at, width, answered, attachment);
+  else scene.call(t, 'finishReleaseAndSettle', at, width, answered, run, attachment);
+}
+
 /**
  * Goes on with a release that a call of a counter has begun. `answered` is what the call `release` would have answered.
  * Returns true when the release is done and the promises of the thread are settled.
@@ -74,7 +88,7 @@ export function finishing(scene: Scene, t: number, width: number, answered: numb
   if (scene.get(t, STAGE) !== 0) return releasing(scene, t, width, semaphore, false);
   if (answered === ADMITTED) return true;
   scene.set(t, STAGE, 2);
-  scene.call(t, 'finishRelease', scene.semaphores[semaphore], width, answered, firstRun(scene, t), 0);
+  finishRelease(scene, t, scene.semaphores[semaphore], width, answered, firstRun(scene, t), 0);
   return false;
 }
 

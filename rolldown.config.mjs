@@ -1,8 +1,6 @@
-/** Bundles the library for Node, Deno and Bun (for-node.mjs has the options). */
+/** `rolldown -c` bundles the library for Node, Deno and Bun (scripts/for-node.mjs has what both packages share). */
 import { fileURLToPath } from 'node:url';
-import { bundle, writeModules } from './for-node.mjs';
-
-process.chdir(fileURLToPath(new URL('..', import.meta.url)));
+import { forNode } from './scripts/for-node.mjs';
 
 /**
  * What most entries share is an entry itself. A bundle that is no entry gets a getter for each of its exports, of which
@@ -26,11 +24,9 @@ const LATER = {
   reporter: 'src/report/reporter.ts',
   youngest: 'src/report/youngest.ts',
 };
-/** They need nothing of the others. So each is one file, and whoever loads it loads no other. */
-const ALONE = { tasks: 'src/tasks/index.ts', cli: 'src/report/cli.ts' };
 
 /** Here every thread looks for deadlocks. */
-const HOST = fileURLToPath(new URL('../src/report/host-here.ts', import.meta.url));
+const HOST = fileURLToPath(new URL('src/report/host-here.ts', import.meta.url));
 
 /** `core` has what `taketurns` itself needs, and small modules that several other entries need. */
 const SHARED = [
@@ -39,12 +35,13 @@ const SHARED = [
   { name: 'reporting', test: /\/src\/(look|metrics|report)\//, minShareCount: 2 },
 ];
 
-writeModules([
-  ...(await bundle({ ...CORE, ...ENTRIES, ...LATER }, SHARED, {
+export default [
+  forNode({ ...CORE, ...ENTRIES, ...LATER }, SHARED, {
     resolve: { alias: { '#host': HOST } },
     // core.cjs also exports what the other bundles need.
     preserveEntrySignatures: 'allow-extension',
-  })),
-  ...(await bundle({ tasks: ALONE.tasks })),
-  ...(await bundle({ cli: ALONE.cli })),
-]);
+  }),
+  // They need nothing of the others. So each is one file, and whoever loads it loads no other.
+  forNode({ tasks: 'src/tasks/index.ts' }),
+  forNode({ cli: 'src/report/cli.ts' }),
+];

@@ -1,21 +1,20 @@
 /**
  * Prints the sizes of what a user gets, in bytes, beside those of the last release: the tarball, the WebAssembly, and
  * bundles by esbuild, minified and compressed by Brotli. Nothing fails if a size grows. esbuild and npm measure one
- * package each; no tool compares them with a release. `npm test --prefix package-tests` installs esbuild.
+ * package each; no tool compares them with a release.
  *
- *     node scripts/sizes.mjs           beside docs/internals/sizes.json
- *     node scripts/sizes.mjs --keep    for a release: writes the sizes into this file
- *     node scripts/sizes.mjs --of ..   of another clone, which is built; it may be an older one
+ *     npm run sizes --prefix package-tests                   beside docs/internals/sizes.json
+ *     npm run sizes --prefix package-tests -- --keep         for a release: writes the sizes into this file
+ *     npm run sizes --prefix package-tests -- --of FOLDER    of another clone, which is built; it may be an older one
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { brotliCompressSync } from 'node:zlib';
+import { build } from 'esbuild';
 
 const KEPT = 'docs/internals/sizes.json';
-const { build } = createRequire(new URL('../package-tests/package.json', import.meta.url))('esbuild');
 const { values } = parseArgs({ options: { keep: { type: 'boolean' }, of: { type: 'string' } } });
 process.chdir(values.of ?? fileURLToPath(new URL('..', import.meta.url)));
 
