@@ -67,6 +67,8 @@ const WAITING = 12;
 const TICKET = 13;
 /** The latest time that a thread has seen. */
 const NOW = 14;
+/** `per / permits` */
+const INTERVAL = 15;
 /** How many floats a schedule takes, without its cells. */
 export const SCHEDULE = 16;
 
@@ -142,18 +144,21 @@ export class Cells {
 
   /** Writes a float that must be as before if the thread dies before the next commit. */
   set(index: number, value: number): void {
+    if (this.#isShared) this.#note(index);
+    this.floats[index] = value;
+  }
+
+  /** Notes what a float is before it changes. It is apart from `set`, so that engines put `set` into its callers. */
+  #note(index: number): void {
     const { floats } = this;
-    if (this.#isShared) {
-      const count = this.#at + NOTED;
-      const noted = floats[count] as number;
-      if (noted >= MOST_NOTED) throw new RangeError('a schedule has written too much at once');
-      const note = this.#at + JOURNAL + 2 * noted;
-      floats[note] = index;
-      floats[note + 1] = floats[index] as number;
-      // The note counts before the float changes.
-      floats[count] = noted + 1;
-    }
-    floats[index] = value;
+    const count = this.#at + NOTED;
+    const noted = floats[count] as number;
+    if (noted >= MOST_NOTED) throw new RangeError('a schedule has written too much at once');
+    const note = this.#at + JOURNAL + 2 * noted;
+    floats[note] = index;
+    floats[note + 1] = floats[index] as number;
+    // The note counts before the float changes.
+    floats[count] = noted + 1;
   }
 
   commit(): void {
@@ -176,10 +181,14 @@ export class Cells {
     const { floats } = this;
     const at = this.#at;
     if (floats[at + FREE] !== 0 || (floats[at + FRESH] as number) + CELL <= (floats[at + END] as number)) return true;
-    if (this.#isShared) return false;
+    return !this.#isShared && this.#grow();
+  }
+
+  #grow(): true {
+    const { floats } = this;
     const wider = new Float64Array(2 * floats.length + CELL);
     wider.set(floats);
-    wider[at + END] = wider.length;
+    wider[this.#at + END] = wider.length;
     this.floats = wider;
     return true;
   }
@@ -253,6 +262,7 @@ export class Schedule {
     floats[this.#at + BURST] = burst;
     floats[this.#at + NEXT] = floats[this.#at + DATED] = floats[this.#at + NOW] = floats[this.#at + PAUSED] = -Infinity;
     floats[this.#at + N] = permits;
+    floats[this.#at + INTERVAL] = per / permits;
   }
 
   get #isAlone(): boolean {
@@ -365,27 +375,27 @@ export class Schedule {
 
   /** How much earlier than `next` k permits may go: what is left of the burst. */
   #ahead(permits: number): number {
-    const burst = this.#get(BURST);
-    return Math.max((burst - Math.min(permits, burst)) * this.#interval, TICK);
+    const { floats } = this.#cells;
+    const at = this.#at;
+    return Math.max(((floats[at + BURST] as number) - permits) * (floats[at + INTERVAL] as number), TICK);
   }
 
   get #interval(): number {
-    return this.#get(PER) / this.#get(N);
+    return this.#get(INTERVAL);
   }
 
   /** Returns the earliest date, not before `from`, at which permits may go, if nobody waits in front of them. */
   #due(permits: number, from: number): number {
     const { floats } = this.#cells;
     const at = this.#at;
-    const load = (index: number): number => floats[index] as number;
-    const per = load(at + PER);
-    const room = load(at + N) - load(at + OPEN);
+    const room = (floats[at + N] as number) - (floats[at + OPEN] as number);
     if (permits > room) return Infinity;
-    let date = Math.max(from, load(at + PAUSED), load(at + DATED), load(at + NEXT) - this.#ahead(permits));
-    let over = load(at + TAKEN) + permits - room;
-    for (let cell = load(at + OLDEST); over > 0; cell = load(cell + LINK)) {
-      over -= load(cell + K);
-      date = Math.max(date, load(cell + DATE) + per);
+    const even = (floats[at + NEXT] as number) - this.#ahead(permits);
+    let date = Math.max(from, floats[at + PAUSED] as number, floats[at + DATED] as number, even);
+    let over = (floats[at + TAKEN] as number) + permits - room;
+    for (let cell = floats[at + OLDEST] as number; over > 0; cell = floats[cell + LINK] as number) {
+      over -= floats[cell + K] as number;
+      date = Math.max(date, (floats[cell + DATE] as number) + (floats[at + PER] as number));
     }
     return date;
   }
@@ -407,8 +417,12 @@ export class Schedule {
 
   /** Counts permits of this date for the burst. */
   #count(permits: number, date: number): void {
-    this.#set(NEXT, Math.max(this.#get(NEXT), date) + permits * this.#interval);
-    this.#set(DATED, date);
+    const cells = this.#cells;
+    const { floats } = cells;
+    const at = this.#at;
+    const next = Math.max(floats[at + NEXT] as number, date);
+    cells.set(at + NEXT, next + permits * (floats[at + INTERVAL] as number));
+    cells.set(at + DATED, date);
   }
 
   /** The last cell of the log, or 0. */
@@ -422,18 +436,30 @@ export class Schedule {
    * @param cell is their cell, which is in no list; 0: they have none yet.
    */
   #append(permits: number, now: number, cell: number): void {
-    const { floats } = this.#cells;
+    const cells = this.#cells;
+    const { floats } = cells;
     const newest = this.#newest;
-    if (newest !== 0 && floats[newest + STATE] === RUN) {
-      const since = now - (floats[newest + FROM] as number);
-      const grain = this.#grain;
-      if (floats[newest + DATE] === now || (this.#get(N) > grain && since * grain < this.#get(PER))) {
-        this.#cells.set(newest + DATE, now);
-        this.#cells.set(newest + K, (floats[newest + K] as number) + permits);
-        if (cell !== 0) this.#cells.give(cell);
-        return;
-      }
+    if (newest === 0 || floats[newest + STATE] !== RUN || !this.#isNear(newest, now)) {
+      this.#appendRun(permits, now, cell);
+      return;
     }
+    cells.set(newest + DATE, now);
+    cells.set(newest + K, (floats[newest + K] as number) + permits);
+    if (cell !== 0) cells.give(cell);
+  }
+
+  /** Whether permits of this date may be in the same run. */
+  #isNear(run: number, date: number): boolean {
+    const { floats } = this.#cells;
+    if (floats[run + DATE] === date) return true;
+    const at = this.#at;
+    const grain = this.#grain;
+    const since = date - (floats[run + FROM] as number);
+    return (floats[at + N] as number) > grain && since * grain < (floats[at + PER] as number);
+  }
+
+  /** It is apart from `#append`, so that engines put the usual case into its callers. */
+  #appendRun(permits: number, now: number, cell: number): void {
     const run = cell === 0 ? this.#cells.take() : cell;
     this.#cells.set(run + K, permits);
     this.#cells.set(run + STATE, RUN);
@@ -552,19 +578,23 @@ export class Schedule {
     const { floats } = this.#cells;
     const at = this.#at;
     let now = Math.max(time, floats[at + NOW] as number);
-    // Most calls find nobody who waits.
+    // Most calls find nobody who waits, and nothing that counts no more.
     if (floats[at + HEAD] === 0) floats[at + NOW] = now;
     else now = this.advance(now);
     if (floats[at + HEAD] !== 0 || this.#due(permits, now) > now) return false;
-    if (floats[at + TAKEN] !== 0) this.#expire(now);
-    // Where there is one thread, a call that was too late to begin waits again.
-    if (floats[at + HEAD] !== 0) return false;
+    const oldest = floats[at + OLDEST] as number;
+    if (oldest !== 0 && (floats[oldest + DATE] as number) + (floats[at + PER] as number) <= now) {
+      this.#expire(now);
+      // Where there is one thread, a call that was too late to begin waits again.
+      if (floats[at + HEAD] !== 0) return false;
+    }
     this.#add(permits, now);
     return true;
   }
 
   #add(permits: number, now: number): void {
-    this.#set(TAKEN, this.#get(TAKEN) + permits);
+    const at = this.#at + TAKEN;
+    this.#cells.set(at, (this.#cells.floats[at] as number) + permits);
     this.#count(permits, now);
     this.#append(permits, now, 0);
     this.#cells.commit();
@@ -828,6 +858,7 @@ export class Schedule {
     this.#set(N, permits);
     this.#set(PER, per);
     this.#set(BURST, burst);
+    this.#set(INTERVAL, per / permits);
     this.#set(NEXT, now + debt * this.#interval);
     this.#set(DATED, now);
     this.#cells.commit();

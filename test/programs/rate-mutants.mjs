@@ -28,13 +28,13 @@ export const mutants = [
   ],
   [
     'a date may lie before the one before it',
-    'load(at + PAUSED), load(at + DATED), load(at + NEXT)',
-    'load(at + PAUSED), load(at + NEXT)',
+    'floats[at + PAUSED] as number, floats[at + DATED] as number, even',
+    'floats[at + PAUSED] as number, even',
   ],
   [
     'a pause is nothing for those who wait',
-    'Math.max(from, load(at + PAUSED), load(at + DATED)',
-    'Math.max(from, load(at + DATED)',
+    'Math.max(from, floats[at + PAUSED] as number, floats[at + DATED] as number',
+    'Math.max(from, floats[at + DATED] as number',
   ],
   [
     'a permit counts too short a time',
@@ -43,17 +43,17 @@ export const mutants = [
   ],
   [
     'the log has room for one more',
-    'let over = load(at + TAKEN) + permits - room;',
-    'let over = load(at + TAKEN) + permits - room - 1;',
+    'let over = (floats[at + TAKEN] as number) + permits - room;',
+    'let over = (floats[at + TAKEN] as number) + permits - room - 1;',
   ],
   [
     'permits keep the date of their turn',
     'this.#cells.set(run + DATE, now);',
     'if (cell === 0) this.#cells.set(run + DATE, now);',
   ],
-  ['a run keeps the date of its first permit', 'this.#cells.set(newest + DATE, now);', ''],
-  ['a run grows for ever', 'since * grain < this.#get(PER)', 'true'],
-  ['a run never grows', 'floats[newest + DATE] === now ||', 'false &&'],
+  ['a run keeps the date of its first permit', 'cells.set(newest + DATE, now);', ''],
+  ['a run grows for ever', 'since * grain < (floats[at + PER] as number)', 'true'],
+  ['a run never grows', 'if (floats[run + DATE] === date) return true;', 'return false;'],
   [
     'what is expired and has a thread is forgotten',
     'if (floats[cell + STATE] === RUN) this.#cells.give(cell);',
@@ -79,11 +79,8 @@ export const mutants = [
     'for (; sum + permits > room && from !== cell;',
     'for (; sum + permits >= room && from !== cell;',
   ],
-  [
-    'the burst is counted twice',
-    'Math.max(this.#get(NEXT), date) + permits * this.#interval);\n    this.#set(DATED',
-    'Math.max(this.#get(NEXT), date) + 2 * permits * this.#interval);\n    this.#set(DATED',
-  ],
+  ['the burst is counted twice', 'cells.set(at + NEXT, next + permits *', 'cells.set(at + NEXT, next + 2 * permits *'],
+  ['the burst goes on by the old numbers', 'this.#set(INTERVAL, per / permits);', ''],
   ['a date taken away keeps its burst', 'this.#set(NEXT, this.#get(NEXT) - permits * this.#interval);', ';'],
   [
     'a date taken away keeps its place in the log',
@@ -92,8 +89,8 @@ export const mutants = [
   ],
   [
     'open permits do not count',
-    'const room = load(at + N) - load(at + OPEN);\n    if (permits > room) return Infinity;\n    let date',
-    'const room = load(at + N);\n    if (permits > room) return Infinity;\n    let date',
+    'const room = (floats[at + N] as number) - (floats[at + OPEN] as number);',
+    'const room = floats[at + N] as number;',
   ],
   [
     'permits count from the begin of a call that stays',

@@ -94,3 +94,15 @@ function callOf(all: Exports, owner: string, method: string | undefined, isStati
   const name = `${owner}${method ? `.${method}` : ''}(${parameters.map(({ name }) => name).join(', ')})`;
   return { name, all, owner, ...(method && { method }), isStatic, parameters };
 }
+
+/** Returns the methods of all classes but errors, as `Class.method`, as the classes have them at run time. */
+export function methodsOf(all: Exports): string[] {
+  const methods = new Set<string>();
+  for (const [name, Class] of Object.entries(all)) {
+    if (typeof Class !== 'function' || !/^[A-Z]/.test(name) || Class.prototype instanceof Error) continue;
+    for (let of = Class.prototype; of !== Object.prototype; of = Object.getPrototypeOf(of))
+      for (const [method, { value }] of Object.entries(Object.getOwnPropertyDescriptors(of)))
+        if (typeof value === 'function' && method !== 'constructor') methods.add(`${name}.${method}`);
+  }
+  return [...methods];
+}

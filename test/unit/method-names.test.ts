@@ -3,7 +3,7 @@
  * the calls in the declarations of the build, so it misses none.
  */
 import { expect, it } from 'vitest';
-import type { Call, Parameter } from '../support/declarations.js';
+import { type Call, methodsOf, type Parameter } from '../support/declarations.js';
 import { calls, callWith, ofTasks, threads } from '../support/declared.js';
 import { failure } from '../support/failure.js';
 
@@ -41,13 +41,5 @@ it.each([
   ['tasks', ofTasks],
 ])('misses no method of %s', (_, all) => {
   const found = new Set(calls.filter((call) => call.all === all).map(subject));
-  const missed: string[] = [];
-  for (const [name, Class] of Object.entries(all)) {
-    if (typeof Class !== 'function' || !/^[A-Z]/.test(name) || Class.prototype instanceof Error) continue;
-    for (let of = Class.prototype; of !== Object.prototype; of = Object.getPrototypeOf(of))
-      for (const [method, { value }] of Object.entries(Object.getOwnPropertyDescriptors(of)))
-        if (typeof value === 'function' && method !== 'constructor' && !found.has(`${name}.${method}`))
-          missed.push(`${name}.${method}`);
-  }
-  expect(missed).toEqual([]);
+  expect(methodsOf(all).filter((method) => !found.has(method))).toEqual([]);
 });

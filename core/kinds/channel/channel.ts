@@ -91,6 +91,7 @@ import {
   E_WORD,
   HOLE,
   HOLE_MORE,
+  NO_PLACE,
   P_CODEC,
   P_DATA,
   P_DONE,
@@ -103,9 +104,6 @@ import {
   PLACE_LENGTH,
   PLACE_MARK,
 } from './words';
-
-/** An address is a multiple of this number, and an answer is not. */
-const LINE_MASK: i32 = 63;
 
 function kindOf(o: usize): i32 {
   return atomic.load<i32>(o, O_KIND);
@@ -235,7 +233,7 @@ function passOn(o: usize, peer: usize, answer: i32): i32 {
 /** Sends the 8 bytes at E_WORD, without waiting. Returns what tryClaim answers if it claims nothing, or as pass. */
 export function sendWord(f: usize, attachment: i32): i32 {
   const p = tryClaim(f, attachment, 1);
-  if ((p & LINE_MASK) !== 0) return p;
+  if ((p & NO_PLACE) !== 0) return p;
   store<i32>(p, 8, PLACE_LENGTH);
   store<i64>(p, load<i64>(recordOf(attachment), E_WORD), PLACE_HEAD);
   return pass(f, attachment, 0);
@@ -247,7 +245,7 @@ export function sendWord(f: usize, attachment: i32): i32 {
  */
 export function takeWord(m: usize, attachment: i32): i32 {
   const p = tryClaim(m, attachment, 1);
-  if ((p & LINE_MASK) !== 0) return p;
+  if ((p & NO_PLACE) !== 0) return p;
   const e = recordOf(attachment);
   store<i64>(e, load<i64>(p, PLACE_HEAD), E_WORD);
   const unread = isMessage(p) as i32;

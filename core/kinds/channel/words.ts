@@ -32,7 +32,7 @@ export const P_DATA: usize = 44; // i32, in the place of O_COUNTER: the address 
 export const P_UNTOLD: usize = 48; // i32 of a Channel or ReceivingEnd, in the place of O_PARKED: what deaths at the other end have lost, and nobody was told
 export const P_CODEC: usize = 56; // i32 of a Channel or Watch, in the place of O_OWN_LAST: the hash of the codec's name
 // How many senders are still to leave before the channel closes itself; 0 if it never does.
-export const P_SENDERS: usize = 56; // i32 of a ReceivingEnd, in the place of O_OWN_LAST
+export const P_SENDERS: usize = 52; // i32 of a ReceivingEnd, not set in a new object: its maker stores it before link
 export const P_TOLD: usize = 60; // i32 of a Channel or ReceivingEnd, in the place of O_OWN_LAST: as P_UNTOLD, of which a thread was told
 export const P_NEXT: usize = 96; // i64 of a Channel or ReceivingEnd or Watch, in the place of O_OWNER: the place that is claimed next; below 0: closed
 export const P_DONE: usize = 112; // i64 of a Channel or ReceivingEnd, in the place of O_OWN_LATE: all places before this one were passed to the other end
@@ -49,6 +49,8 @@ export const P_END: usize = 84; // i32 of a ReceivingEnd or WatchingEnd, in the 
 export const PLACE_MARK: usize = 0; // i64
 export const PLACE_LENGTH: usize = 8; // i32: bytes of the message, or HOLE
 export const PLACE_HEAD: usize = 16;
+/** The bits of an answer that say that it is no place: the address of a place is a multiple of 64, and no other answer is. */
+export const NO_PLACE: i32 = 63;
 /** The length of a message that its sender has not finished, or that a receiver has used in its place. */
 export const HOLE: i32 = -1;
 

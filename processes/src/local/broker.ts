@@ -68,6 +68,18 @@ interface Delayed {
 /** Makes the reply to a whole call of the reply to what was left of it. A line that a member has sent has no such function. */
 type Whole = (reply: readonly unknown[]) => unknown[];
 
+/** What lines of a member have done. */
+interface Served {
+  /** The lines of the journal that say the same. */
+  written: string;
+  /** What the member hears. */
+  answers: string;
+  /** What other members hear. */
+  readonly messages: Message[];
+  /** The lines that were not run, or only in part. */
+  readonly left: Line[];
+}
+
 export class Broker {
   readonly #folder: Folder;
   readonly #generation: Generation;
@@ -338,56 +350,61 @@ export class Broker {
     else this.#serveNow(member, socket, lines, delay);
   }
 
-  /** delay: is told what is left from the first operation on whose answer is in doubt. Without it, no answer is. */
+  /**
+   * Runs lines of a member, writes what they change to the journal, and then tells those concerned.
+   * @param delay is told what is left from the first operation on whose answer is in doubt. Without it, no answer is.
+   */
   #serveNow(member: string, socket: Socket, lines: readonly Line[], delay?: (left: readonly Line[]) => void): void {
-    const now = timeOfDay();
-    let written = '';
-    let answers = '';
-    const messages: Message[] = [];
-    const left: Line[] = [];
-    const run = (args: readonly string[]): readonly unknown[] => {
-      const outcome = this.#state.turn(args, member, now);
-      if (outcome.changes) written += callLine(now, member, args);
-      messages.push(...outcome.messages);
-      return outcome.reply;
-    };
+    let served: Served;
     try {
-      for (const [at, [id, args, whole]] of lines.entries()) {
-        if (args === undefined) {
-          answers += lineOf(id);
-          continue;
-        }
-        const fault = faultIn(args);
-        if (fault !== undefined) {
-          answers += lineOf(id, null, `MALFORMED ${fault}`);
-          continue;
-        }
-        const call = args as string[];
-        const doubtful = delay && doubtIn(this.#state, call);
-        if (doubtful) {
-          const parts = split(call, doubtful.at);
-          if (parts) {
-            const before = run(parts[0]);
-            const whole: Whole = (after) => joined(parts, before, after);
-            left.push([id, parts[1], whole]);
-          } else left.push([id, args]);
-          left.push(...lines.slice(at + 1));
-          break;
-        }
-        const reply = run(call);
-        answers += lineOf(id, typeof whole === 'function' ? (whole as Whole)(reply) : reply);
-      }
-      if (!this.#write(written)) return;
+      served = this.#run(member, lines, delay !== undefined);
+      if (!this.#write(served.written)) return;
     } catch (error) {
       this.end(error);
       return;
     }
     // The next holder hears of its turn before the last one hears that it has given back: others wait for the former.
-    this.#deliver(messages);
-    if (answers !== '') socket.write(answers);
+    this.#deliver(served.messages);
+    if (served.answers !== '') socket.write(served.answers);
     this.#journal.rotate();
     this.#grantMore();
-    if (left.length > 0) delay?.(left);
+    if (served.left.length > 0) delay?.(served.left);
+  }
+
+  /** Runs lines up to the first operation whose answer is in doubt, if answers may be. Writes and tells nothing. */
+  #run(member: string, lines: readonly Line[], mayDoubt: boolean): Served {
+    const now = timeOfDay();
+    const served: Served = { written: '', answers: '', messages: [], left: [] };
+    const replyTo = (args: readonly string[]): readonly unknown[] => {
+      const outcome = this.#state.turn(args, member, now);
+      if (outcome.changes) served.written += callLine(now, member, args);
+      served.messages.push(...outcome.messages);
+      return outcome.reply;
+    };
+    /** Runs the operations of a call before this place. Returns the line that is left. */
+    const begin = (id: unknown, call: readonly string[], doubtAt: number): Line => {
+      const parts = split(call, doubtAt);
+      if (!parts) return [id, call];
+      const before = replyTo(parts[0]);
+      const whole: Whole = (after) => joined(parts, before, after);
+      return [id, parts[1], whole];
+    };
+    for (const [at, [id, args, whole]] of lines.entries()) {
+      const fault = args === undefined ? undefined : faultIn(args);
+      if (args === undefined) served.answers += lineOf(id);
+      else if (fault !== undefined) served.answers += lineOf(id, null, `MALFORMED ${fault}`);
+      else {
+        const call = args as string[];
+        const doubtful = mayDoubt ? doubtIn(this.#state, call) : undefined;
+        if (doubtful) {
+          served.left.push(begin(id, call, doubtful.at), ...lines.slice(at + 1));
+          break;
+        }
+        const reply = replyTo(call);
+        served.answers += lineOf(id, typeof whole === 'function' ? (whole as Whole)(reply) : reply);
+      }
+    }
+    return served;
   }
 
   /**
@@ -447,7 +464,7 @@ export class Broker {
       this.end(error);
       return;
     }
-    for (const kind of 'mc') this.#folder.remove(`${kind}.${member}`);
+    this.#folder.removeMember(member);
     this.#ended.delete(member);
     this.#journal.rotate();
     this.#grantMore();

@@ -105,6 +105,12 @@ export class Folder {
     return sockets.map((name) => name.slice(2)).filter(isMember);
   }
 
+  /** Removes the files of a member that has ended, or has closed the space. */
+  removeMember(member: string): void {
+    this.remove(`m.${member}`);
+    this.remove(`c.${member}`);
+  }
+
   /** At what a broker listens. */
   listensAt({ socket }: Address): string {
     return hasFiles ? this.of(socket) : socket;
