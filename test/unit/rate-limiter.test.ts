@@ -353,6 +353,20 @@ describe('a rate limiter', () => {
     expect([limiter.tryTake(), limiter.waiting]).toEqual([false, 0]);
   });
 
+  it('goes on when a thread dies, or is cut, while it has the lock', async () => {
+    const { out, err } = await runProgram('rate-dies-in-lock', [], 60_000);
+    expect(err).toBe('');
+    expect(JSON.parse(out)).toEqual({
+      wasCut: true,
+      afterCut: true,
+      whileItHasTheLock: false,
+      afterDeath: true,
+      one: false,
+      taken: 3,
+      waiting: 0,
+    });
+  });
+
   it('gives no permit too many to 8 threads, some of which die', async () => {
     const { code, out, err } = await runProgram('rate-history-threads', [20_000, 5], 60_000);
     expect([code, err, JSON.parse(out).wrong]).toEqual([0, '', []]);
