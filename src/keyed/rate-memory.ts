@@ -34,7 +34,6 @@ import {
   THREAD_MASK,
 } from '../border/numbers.js';
 import { CELLS, Cells, SCHEDULE, Schedule, type Who } from '../common/schedule.js';
-import { afterInterrupt } from '../runtime/interrupts.js';
 import type { Membership } from '../runtime/membership.js';
 import type { KeyNames } from './key-names.js';
 import { commonClock } from './rate-clock.js';
@@ -163,7 +162,6 @@ export class RateMemory {
   readonly #object: number;
   /** Where page 0 begins, in words of 4 bytes. */
   readonly #at: number;
-  readonly #expectCut = afterInterrupt(() => this.#endCut());
 
   /** @throws what `full` returns if the arena has no page. */
   constructor(membership: Membership, names: KeyNames, object: number, full: () => Error) {
@@ -201,7 +199,6 @@ export class RateMemory {
    * @param rounds for how long this thread tries: rounds of polls, and a millisecond for each if it may block.
    */
   enter(rounds: number): boolean {
-    this.#expectCut();
     return Atomics.compareExchange(this.#words, this.#at + LOCK, 0, this.me) === 0 || this.#enter(rounds);
   }
 
@@ -237,11 +234,9 @@ export class RateMemory {
     this.areOthersEarlier = true;
   }
 
-  /** If a call of this thread was cut, and no call has followed. */
-  #endCut(): void {
-    if (this.isOver || this.#membership.isOver || Atomics.load(this.#words, this.#at + LOCK) !== this.me) return;
-    this.#takeOver(this.me);
-    this.leave();
+  /** Whether this thread has the lock. Between two calls this means that the first of them was cut. */
+  get isMine(): boolean {
+    return Atomics.load(this.#words, this.#at + LOCK) === this.me;
   }
 
   /** Lets go of the lock. */

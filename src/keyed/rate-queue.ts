@@ -85,7 +85,7 @@ export class RateQueue {
   /** The cell of a call that blocks this thread. */
   #blocked = 0;
   readonly #expectCut = afterInterrupt(() => {
-    if (this.#blocked !== 0 && !this.#isOver) this.#locked(() => {});
+    if (!this.#isOver && (this.#blocked !== 0 || this.#memory.isMine)) this.#locked(() => {});
   });
 
   constructor(
@@ -122,6 +122,7 @@ export class RateQueue {
 
   /** Gets the lock. Returns false if another thread has it and does not go on. */
   #enter(rounds: number): boolean {
+    this.#expectCut();
     if (!this.#memory.enter(rounds)) return false;
     if (this.#blocked !== 0) this.#leaveCut();
     return true;
@@ -206,7 +207,6 @@ export class RateQueue {
     enter();
     if (this.#blocked !== 0) this.#leaveCut();
     this.#ask(permits, texts);
-    this.#expectCut();
     try {
       this.#block(left, enter, permits, timeout, texts);
     } finally {

@@ -34,8 +34,7 @@ if (isMainThread) {
     told.wasCut = error === cut;
   }
   told.afterCut = limiter.tryTake();
-  const state = new Int32Array(new SharedArrayBuffer(4));
-  const worker = new Worker(new URL(import.meta.url), { workerData: { handle: limiter.handle, state } });
+  const worker = new Worker(new URL(import.meta.url), { workerData: { handle: limiter.handle } });
   await once(worker, 'message');
   told.whileItHasTheLock = limiter.tryTake();
   await worker.terminate();

@@ -120,7 +120,7 @@ async function program() {
       // A thread that was killed may not have noted its last take.
       .filter(([time]) => time > 0)
       .sort(([a], [b]) => a - b);
-    check(history, limiter, told);
+    check(history, { permits, per, burst }, told);
     told.limiters++;
     limiter.dispose();
   }
