@@ -66,7 +66,6 @@ export {
   tryLock,
   unlock,
   waitersOf,
-  waitsSince,
   wakeHead,
 } from './kinds/mutex/mutex';
 export { cancelHead, compete, reserveLock } from './kinds/mutex/mutex-head';
@@ -93,5 +92,6 @@ export {
   releaseRobust,
   tryAcquire,
   tryAcquireRobust,
+  waitsSince,
 } from './queue/queue';
 export { arrive, cancelRun, dropRun, enterRun, finishReleaseAndSettle, settle } from './queue/runs';

@@ -15,6 +15,7 @@ const all = [
   'README.md',
   'CHANGELOG.md',
   'CONTRIBUTING.md',
+  'RELEASING.md',
   'SECURITY.md',
   'docs',
   'examples',

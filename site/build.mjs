@@ -32,6 +32,7 @@ for (const page of [
   'README.md',
   'CHANGELOG.md',
   'CONTRIBUTING.md',
+  'RELEASING.md',
   'SECURITY.md',
   'docs',
   'processes/README.md',

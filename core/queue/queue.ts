@@ -474,6 +474,14 @@ export function answerOf(state: i64): i32 {
 }
 
 /**
+ * Records for diagnostics when a wait began: in milliseconds. The number is that of the attachment of the thread, for a
+ * thread or a promise that waits for a mutex; or that of a run, for its first promise.
+ */
+export function waitsSince(number: i32, now: i32): void {
+  atomic.store<i32>(elementAt((number - 1) as u32), now, E_SINCE);
+}
+
+/**
  * Ends the request of the thread. If `answer` is ADMITTED, the thread has its permits. The element is the spare of the
  * thread again.
  */

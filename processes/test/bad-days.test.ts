@@ -149,7 +149,7 @@ onServers('bad days', (setting) => {
     const admin = another();
     await admin.config('SET', 'min-replicas-to-write', '1');
     const waiting = mine.holdAsync();
-    await expect(mine.holdAsync(1, { timeout: 50 })).rejects.toThrow('not available within 50 ms');
+    await expect(mine.holdAsync(1, { timeout: 50 })).rejects.toThrow('timed out after 50 ms');
     await admin.config('SET', 'min-replicas-to-write', '0');
     await (await waiting).release();
   });

@@ -28,7 +28,7 @@ async function everything(one: unknown, two: unknown): Promise<void> {
   const held = await mine.holdAsync();
   const waiting = yours.holdAsync();
   const tooLong = yours.holdAsync({ timeout: 20 });
-  await expect(tooLong).rejects.toThrow('not available within 20 ms');
+  await expect(tooLong).rejects.toThrow('timed out after 20 ms');
   await until(async () => (await mine.inspect())?.waiting === 1);
   await held.unlock();
   const next = await waiting;

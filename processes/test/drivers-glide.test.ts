@@ -121,7 +121,7 @@ onEachServer((binary) => {
       const [mine, yours] = [await a.semaphore('db', 1), await b.semaphore('db', 1)];
       const held = await mine.holdAsync();
       const waiting = yours.holdAsync();
-      await expect(yours.holdAsync(1, { timeout: 20 })).rejects.toThrow('not available within 20 ms');
+      await expect(yours.holdAsync(1, { timeout: 20 })).rejects.toThrow('timed out after 20 ms');
       expect(await mine.inspect()).toMatchObject({ free: 0, waiting: 1 });
       await server.restart({ kill: true, keepData: false });
       await until(() => !held.held);

@@ -144,6 +144,23 @@ onServers(
       expect(await mutex.inspect()).toMatchObject({ free: 1, waiting: 0 });
     });
 
+    test.each(clients)('%s: a wait for replicas that the server ends confirms nothing', async (_, client) => {
+      const durability = { replicas: 1, timeout: 60_000 };
+      const space = await Space.connect(await client(setting.server.port), { space: 'ends', durability });
+      onTestFinished(() => space.close());
+      const mutex = await space.mutex('m');
+      const refused = expect(mutex.holdAsync()).rejects.toMatchObject({ code: 'UNCONFIRMED' });
+      const server = setting.another();
+      await until(async () => {
+        const list = `${await server.client('LIST')}`.split('\n').find((line) => / cmd=wait /.test(line));
+        const id = /\bid=(\d+)/.exec(list ?? '')?.[1];
+        // As the server does with all who wait when it becomes a replica.
+        return id !== undefined && (await server.client('UNBLOCK', id, 'ERROR')) === 1;
+      });
+      await refused;
+      await until(async () => (await mutex.inspect())?.free === 1);
+    });
+
     /** A thread that beats for a session in this space, over the proxy. */
     async function beating(space: string, { port }: { port: number }) {
       // The session is not to be resumed meanwhile, since then it has another `conn`. The thread may beat more often.

@@ -58,9 +58,9 @@ onForms('holdAll', ({ join, forget }) => {
     const blocked = await (await b.semaphore('y', 2)).holdAsync();
     const late = await a.holdAll([[y, 2], x], { timeout: 30 }).catch((error: unknown) => error);
     expect(late).toBeInstanceOf(TimeoutError);
-    expect(String(late)).toBe('TimeoutError: not all of Semaphore("y"), Mutex("x") within 30 ms');
+    expect(String(late)).toBe('TimeoutError: timed out after 30 ms waiting for all of Semaphore("y"), Mutex("x")');
     await until(async () => (await x.inspect())?.free === 1);
-    await expect(a.holdAll([[y, 2], x], { timeout: 0 })).rejects.toThrow('within 0 ms');
+    await expect(a.holdAll([[y, 2], x], { timeout: 0 })).rejects.toThrow('timed out after 0 ms');
     const controller = new AbortController();
     const waiting = a.holdAll([x, [y, 2]], { signal: controller.signal });
     await until(async () => (await y.inspect())?.waiting === 1);

@@ -5,6 +5,7 @@ import {
   chmodSync,
   chownSync,
   closeSync,
+  existsSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -19,7 +20,7 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -403,6 +404,42 @@ test('a folder that is removed while a process joins is made again', async () =>
   await new Promise<void>((resolve) => driver.watch({ up: resolve, down: () => {} }));
   expect(made).toBeGreaterThan(1);
   expect(readdirSync(path).some((name) => name.startsWith('gen.'))).toBe(true);
+});
+
+test('a process that listens anew seems at no moment to have ended', async () => {
+  const path = join(folder(), 'here');
+  const away = `${path}-away`;
+  mkdirSync(path, { mode: 0o700 });
+  const driver = localDriver(() => {
+    // The folder is gone for a moment only.
+    if (existsSync(away)) renameSync(away, path);
+    return path;
+  });
+  onTestFinished(() => driver.close());
+  let up = (): void => {};
+  const isUp = (): Promise<void> =>
+    new Promise((resolve) => {
+      up = resolve;
+    });
+  const first = isUp();
+  driver.watch({ up: () => up(), down: () => {} });
+  await first;
+  const name = readdirSync(path).find((each) => each.startsWith('m.')) as string;
+  const { ino } = statSync(join(path, name));
+  // Which socket has the name when one of the servers of this process is closed.
+  const named: number[] = [];
+  const close = vi.spyOn(Server.prototype, 'close').mockImplementation(function (this: Server, ...args) {
+    if (existsSync(join(path, name))) named.push(statSync(join(path, name)).ino);
+    close.mockRestore();
+    return this.close(...args);
+  });
+  const second = isUp();
+  renameSync(path, away);
+  driver.reset(new Error('for this test'));
+  await second;
+  expect(named).toHaveLength(1);
+  expect(named).not.toContain(ino);
+  expect(statSync(join(path, name)).ino).not.toBe(ino);
 });
 
 test('a process joins a broker whose socket comes late, and does not take over', async () => {

@@ -105,7 +105,7 @@ onForms('objects', ({ join, cut, forget, known }) => {
     const error = await heavy.catch((error: unknown) => error);
     expect(error).toBeInstanceOf(TimeoutError);
     expect(error).toBeInstanceOf(TimeoutErrorOfTaketurns);
-    expect(String(error)).toBe('TimeoutError: 2 permits of semaphore "db" not available within 20 ms');
+    expect(String(error)).toBe('TimeoutError: timed out after 20 ms waiting for 2 permits of the semaphore "db"');
     await (await light).release();
     await held.release();
     expect(await semaphore.inspect()).toMatchObject({ free: 2, waiting: 0 });

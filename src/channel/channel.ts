@@ -52,10 +52,10 @@ import {
   SharedObject,
 } from '../objects/shared-object.js';
 import { conditionStats } from '../objects/stats.js';
+import { checkWaitAsync } from '../runtime/doorbell.js';
 import { bad, ClosedError, checkInteger, described } from '../runtime/errors.js';
 import { countdown } from '../runtime/parking.js';
 import { closed, DONE } from '../runtime/promises.js';
-import { checkWaitAsync } from '../runtime/wait-async.js';
 import { type Done, ENDED, type Work, workOf } from './case.js';
 import { type ChannelHandle, type ChannelOptions, type ChannelStats, KIND, properties } from './channel-options.js';
 import { type Codec, checkCodec, hashOf, otherCodec, roomIn, type Wire, wireOf } from './codec.js';

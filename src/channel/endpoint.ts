@@ -21,6 +21,7 @@
  * A promise that is granted takes its place at once, before any other code of the thread runs. But it may be granted in
  * the middle of the pass of another promise. So `whenFree` keeps those that come meanwhile in their order.
  */
+
 import type { Core } from '../border/core.js';
 import {
   ADMITTED,
@@ -35,6 +36,7 @@ import {
   INTERRUPTED,
   LEAVE,
   MORE,
+  NO_PLACE,
   O_MAX,
   O_THRESHOLD,
   P_DATA,
@@ -47,24 +49,20 @@ import {
   REFUSED,
   TIMED_OUT,
 } from '../border/numbers.js';
+import { timedOut } from '../common/errors.js';
 import type { Signal } from '../objects/options.js';
-import { timedOut } from '../runtime/cancellation.js';
+import { checkWaitAsync } from '../runtime/doorbell.js';
 import { CancelledError, DisposedError, mayNotBlock, noRoom } from '../runtime/errors.js';
-import { Fifo } from '../runtime/fifo.js';
 import type { Membership, Shared } from '../runtime/membership.js';
 import { countdown, parkUntilDue } from '../runtime/parking.js';
-import { type closed, DONE, type Promises } from '../runtime/promises.js';
-import { checkWaitAsync } from '../runtime/wait-async.js';
+import { type closed, DONE, Fifo, type Promises } from '../runtime/promises.js';
 import { closedAt } from './closed-error.js';
 import type { Module } from './compiled.js';
 import { PendingRequest } from './pending-request.js';
 
-/** An address of a place is a multiple of 64, and an answer is not. */
-const LINE_MASK = 63;
-
 /** Whether an answer of tryClaim or claim is the address of a place. */
 export function isPlace(answer: number): boolean {
-  return (answer & LINE_MASK) === 0;
+  return (answer & NO_PLACE) === 0;
 }
 
 /** What an end says in its errors. */

@@ -6,13 +6,14 @@
  *       │                  └─ gives up: the permit goes back ──────────────────────────────────────► over
  *       └─ gives up, or is refused ────────────────────────────────────────────────────────────────► over
  */
+
 import type { Core } from '../border/core.js';
 import { ADMITTED, ANSWER_CLOSED } from '../border/numbers.js';
+import { timedOut } from '../common/errors.js';
 import type { Signal } from '../objects/options.js';
-import { cancelOn, isTimeout, timedOut } from '../runtime/cancellation.js';
+import { cancelOn, isTimeout } from '../runtime/cancellation.js';
 import { noRoom } from '../runtime/errors.js';
-import type { closed, Known, Promises, Resolve } from '../runtime/promises.js';
-import type { Run } from '../runtime/settlement.js';
+import type { closed, Known, Promises, Resolve, Run } from '../runtime/promises.js';
 
 /** What a request needs of its end. */
 interface End {

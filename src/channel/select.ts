@@ -10,18 +10,22 @@
  * The tickets are those of promises, each with a run of its own (core/queue/runs.ts). A thread that blocks in `select`
  * looks at its promises itself, and sleeps on its doorbell in between, as its event loop would.
  */
+
 import { ADMITTED, ANSWER_CLOSED, E_ASLEEP, KIND_SEMAPHORE, O_KIND, O_TIMEOUTS } from '../border/numbers.js';
+import { timedOut } from '../common/errors.js';
 import { caseMark } from '../look/case-mark.js';
 import { checkWaitOptions, type WaitOptions } from '../objects/options.js';
 import type { Reference } from '../objects/reference.js';
 import { isOver, reference } from '../objects/shared-object.js';
-import { cancelOn, timedOut } from '../runtime/cancellation.js';
+import { cancelOn } from '../runtime/cancellation.js';
+import { checkWaitAsync } from '../runtime/doorbell.js';
 import {
   badType,
   CancelledError,
   checkInteger,
   checkType,
   DisposedError,
+  disposed,
   mayNotBlock,
   noRoom,
 } from '../runtime/errors.js';
@@ -30,7 +34,6 @@ import { isMembership, type Membership } from '../runtime/membership.js';
 import { ownWaitsIn } from '../runtime/own-waits.js';
 import { countdown, nanoseconds } from '../runtime/parking.js';
 import { closed, type Resolve, type Run } from '../runtime/promises.js';
-import { checkWaitAsync } from '../runtime/wait-async.js';
 import type { Semaphore } from '../semaphore/semaphore.js';
 import { acquireNow, release } from '../semaphore/semaphore.js';
 import { type Case, changeOf, type Done, HAPPENED, selecting, type Work, workOf } from './case.js';
@@ -120,7 +123,7 @@ export function acquiring(semaphore: Semaphore, permits = 1): Case<never> {
         },
         closed() {
           if (membership.core.isDisposed(this.at) === 0) throw new CancelledError();
-          throw new DisposedError();
+          throw disposed(semaphore);
         },
       };
     },

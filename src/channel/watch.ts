@@ -26,10 +26,10 @@ import {
   SharedObject,
 } from '../objects/shared-object.js';
 import { conditionStats } from '../objects/stats.js';
+import { checkWaitAsync } from '../runtime/doorbell.js';
 import { ClosedError, checkInteger, described, SelfDeadlockError } from '../runtime/errors.js';
 import { countdown } from '../runtime/parking.js';
 import { closed } from '../runtime/promises.js';
-import { checkWaitAsync } from '../runtime/wait-async.js';
 import { changeOf, type Done, ENDED, type Work } from './case.js';
 import { isClosedAt } from './closed-error.js';
 import { type Codec, checkCodec, hashOf, otherCodec, roomIn, type Wire, wireOf } from './codec.js';

@@ -8,8 +8,8 @@ export class DisposedError extends Error {
   /** `DisposedError`. */
   override readonly name = 'DisposedError';
 
-  /** @internal */
-  constructor(message = 'the semaphore has been disposed of') {
+  /** @internal @param message names what has been disposed of: each class has its own words. */
+  constructor(message: string) {
     super(message);
   }
 }
@@ -18,6 +18,11 @@ export class DisposedError extends Error {
 export class TimeoutError extends Error {
   /** `TimeoutError`. */
   override readonly name = 'TimeoutError';
+}
+
+/** @internal The error of a request that has waited too long. `wanted` says for what, and may say why in vain. */
+export function timedOut(wanted: string, timeout: number, options?: ErrorOptions): TimeoutError {
+  return new TimeoutError(`timed out after ${timeout} ms waiting for ${wanted}`, options);
 }
 
 /** The channel is closed: nothing more can be sent, or every message has been received. */

@@ -25,7 +25,9 @@
  * A call for several keys takes them one after the other, in one order for all calls: numbers before strings, and
  * ascending. So who waits for a key holds only lesser keys, and such calls cannot wait in a circle.
  */
+
 import { CLOSED_OBJECT, K_ENDED, O_TIMEOUTS } from '../border/numbers.js';
+import { timedOut } from '../common/errors.js';
 import {
   checkKey,
   checkRun,
@@ -42,7 +44,7 @@ import { checkWaitOptions, type Signal, type WaitOptions } from '../objects/opti
 import type { Reference } from '../objects/reference.js';
 import { callHolding } from '../objects/running.js';
 import { close, disposedError, forget, isOver, named, reference, SharedObject } from '../objects/shared-object.js';
-import { isTimeout, timedOut } from '../runtime/cancellation.js';
+import { isTimeout } from '../runtime/cancellation.js';
 import {
   ArenaFullError,
   checkInteger,

@@ -9,6 +9,7 @@
 
 import type { Arena } from '../arena/arena.js';
 import { KIND_RATE_LIMITER, O_INITIAL, O_MAX, O_SPIN } from '../border/numbers.js';
+import { timedOut } from '../common/errors.js';
 import { type Limited, limited } from '../common/limiting.js';
 import {
   checkPause,
@@ -26,7 +27,6 @@ import { requestOf } from '../common/waits.js';
 import { checkWaitOptions, type Properties, type WaitOptions } from '../objects/options.js';
 import { type Definition, differing, find, type Handle, make, open } from '../objects/reference.js';
 import { close, disposedError, forget, isOver, named, reference, SharedObject } from '../objects/shared-object.js';
-import { timedOut } from '../runtime/cancellation.js';
 import {
   ArenaFullError,
   checkInteger,

@@ -4,7 +4,9 @@
  *     life       4 bytes    of the thread whose name it is. So a thread has not the name of an earlier thread
  *     name      28 bytes    UTF-8, and zeros
  *
- * Only the thread itself writes its label, and its life last.
+ * Only the thread itself writes its label. It first stores 0 as the life, then the name, and its life last. A reader
+ * loads the life before and after the name: between two loads that give the same life, nobody has written another
+ * thread's name. While a thread changes its name, it has none.
  */
 import { ALIVE, H_END, H_THREADS, LIFE_STATE } from '../border/numbers.js';
 import type { View } from './view.js';
@@ -31,14 +33,21 @@ export function label(words: Int32Array, thread: number, life: number, name: str
     unescape(encodeURIComponent(characters.join('').replace(/[\ud800-\udfff]/gu, '?')));
   const characters = [...name].slice(0, ROOM);
   while (encode(characters).length > ROOM) characters.pop();
-  const bytes = new Uint8Array(words.buffer, at + 4, ROOM).fill(0);
+  const bytes = new Uint8Array(ROOM);
   bytes.set(Uint8Array.from(encode(characters), (byte) => byte.charCodeAt(0)));
+  Atomics.store(words, at >>> 2, 0);
+  for (const [i, word] of new Int32Array(bytes.buffer).entries()) Atomics.store(words, (at >>> 2) + 1 + i, word);
   Atomics.store(words, at >>> 2, life);
 }
 
-/** Returns the name of the thread with this life, in whatever state; undefined if it has none. */
+/**
+ * Returns the name of the thread with this life, in whatever state; undefined if it has none, or is gone and another
+ * thread has its place.
+ */
 export function labelOf(view: View, thread: number, life: number): string | undefined {
   const at = labelAt(view.words, thread);
   const alive = (life & ~LIFE_STATE) | ALIVE;
-  return at === 0 || view.load(at) !== alive ? undefined : view.text(at + 4, ROOM).replace(/\0+$/, '') || undefined;
+  if (at === 0 || view.load(at) !== alive) return undefined;
+  const name = view.text(at + 4, ROOM).replace(/\0+$/, '');
+  return view.load(at) === alive && name !== '' ? name : undefined;
 }

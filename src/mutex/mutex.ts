@@ -17,6 +17,7 @@ import {
   KIND_MUTEX,
   REFUSED,
 } from '../border/numbers.js';
+import { timedOut } from '../common/errors.js';
 import type { MutexGuards } from '../common/guarding.js';
 import { type Limited, limited, type MutexLimit } from '../common/limiting.js';
 import { waitingAt } from '../look/elements.js';
@@ -37,11 +38,11 @@ import {
   SharedObject,
 } from '../objects/shared-object.js';
 import { type MutexStats, mutexStats, threadText } from '../objects/stats.js';
-import { cancelOn, locate, notAdmitted, timedOut } from '../runtime/cancellation.js';
+import { cancelOn, locate, notAdmitted } from '../runtime/cancellation.js';
+import { checkWaitAsync } from '../runtime/doorbell.js';
 import { CancelledError, mayNotBlock, noRoom } from '../runtime/errors.js';
 import { countdown } from '../runtime/parking.js';
 import { DONE, newPromise, resolveOfNew } from '../runtime/promises.js';
-import { checkWaitAsync } from '../runtime/wait-async.js';
 import { type Blocking, full, NESTED, notOwner, ofItself, refuse, wanted } from './errors.js';
 import { type MutexOptions, properties } from './options.js';
 import { cancelling, headOf, type Leaving, waitInQueue } from './queue.js';
@@ -398,7 +399,7 @@ export class Mutex extends SharedObject<typeof KIND> implements MutexLimit, Mute
     let stop = nothing;
     let leaving: Leaving | undefined;
     let uncounted = 1;
-    /** The promise has the lock, or it is rejected. A second call has no effect (settlement.ts). */
+    /** The promise has the lock, or it is rejected. A second call has no effect (class Settlement). */
     const has = (value?: Promise<never>): void => {
       stop();
       if (value !== undefined) resolve(value.catch((error) => refuse(this, error, leaving?.reason)).catch(locate));

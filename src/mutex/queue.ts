@@ -3,7 +3,7 @@
  * the lock. A promise waits in the same queue, and then in runtime/head-promise.ts.
  */
 import type { Core } from '../border/core.js';
-import { ADMITTED, HEAD, MORE, QUEUED, TIMED_OUT } from '../border/numbers.js';
+import { ADMITTED, HEAD, LEAVE, MORE, QUEUED, TIMED_OUT } from '../border/numbers.js';
 import type { Reference } from '../objects/reference.js';
 import type { Cancel } from '../runtime/cancellation.js';
 import { timestamp } from '../runtime/clock.js';
@@ -43,7 +43,7 @@ export function waitInQueue({ membership, shared }: Reference, at: number, left:
       do answer = core.compete(at, nanoseconds(left()), attachment);
       while (answer === TIMED_OUT && left() > 0);
       if (answer === ADMITTED) pollTime.turnBegins();
-      else if (answer >= TIMED_OUT) core.cancelHead(at, attachment);
+      else if (answer === TIMED_OUT || answer === LEAVE) core.cancelHead(at, attachment);
     } catch (error) {
       // An exhausted stack may end these calls when the thread has the lock already. It was not the owner before.
       if (core.unlock(at) === MORE) core.wakeHead(at);

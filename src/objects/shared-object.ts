@@ -5,7 +5,7 @@ import { host } from '#host';
 import type { Kind } from '../border/kinds.js';
 import { inspected, nameOf, shown } from '../common/shown.js';
 import { dispose } from '../common/symbols.js';
-import { DisposedError, described, quoted } from '../runtime/errors.js';
+import { type DisposedError, described, disposed, quoted } from '../runtime/errors.js';
 import { leaves, threadEnded } from '../runtime/membership.js';
 import { closed } from '../runtime/promises.js';
 import type { Handle, Reference } from './reference.js';
@@ -160,9 +160,9 @@ export abstract class SharedObject<K extends Kind> implements Disposable {
   /** @internal Releases the shared object, and returns the error that reports its end. */
   protected [disposedError](): DisposedError {
     // The name is there as long as the thread has the object.
-    const object = this[described]();
+    const error = disposed(this);
     this[closed]();
-    return new DisposedError(`${object} has been disposed of`);
+    return error;
   }
 
   /** @internal The object in the words of an error: `the Mutex "accounts"`, or `the Mutex` if its name is not known. */

@@ -23,9 +23,13 @@
  *     the owner in the word of a mutex                 the owner, which sleeps
  *     permits, a turn or a task that a thread holds    the thread, which sleeps
  *     the place of a reader                            the reader, which sleeps
+ *     the generation of the object                     nobody: a thread that sleeps for it has a reference to it
  *     the request WAITS, the gate is shut              who grants it, opens it, cancels it or disposes of the object
  *
- * The first four lines are true all the while between 1 and 3, since they were read in between. The last line may turn
+ * The generation is that which the look has found before it read the name of the object. So the name that the deadlock is
+ * told with is that of this object, and of no earlier one in its place (deadlocks.ts).
+ *
+ * The first five lines are true all the while between 1 and 3, since they were read in between. The last line may turn
  * false, but only once: no thread goes back to waiting while it sleeps. So when the second look read the first fact,
  * all facts were true. At this moment each thread slept without a time limit, and what it waited for was held by a
  * thread that slept too. A request is granted when its permits come back, and a gate opens when its writer leaves.

@@ -6,8 +6,9 @@
  *        └──────────── waits ────────► Mutex "audit", which thread 3 holds
  *
  * waits-for.ts finds the threads that are stuck. Each of them waits for a holder that is stuck too, so walks from
- * holder to holder come to circles. The other stuck threads stand behind the circles. confirm.ts looks a second time.
- * If the second look finds something else, there is no deadlock, or one of its threads has just woken to look as well.
+ * holder to holder come to circles. The other stuck threads stand behind the circles. Then the circle is put into words,
+ * and confirm.ts looks a second time. If the second look finds something else, there is no deadlock, or one of its
+ * threads has just woken to look as well.
  * The threads may wait in several arenas: then there is a look at each (`together` in src/look/look.ts).
  *
  * A deadlock in which a promise waits is never certain: its thread is not blocked, and another task of the thread may
@@ -143,10 +144,18 @@ export function circlesIn(stuck: ReadonlyMap<number, Stuck>): Found[] {
   return found;
 }
 
-/** Returns whether the second look finds the deadlock too. */
-export function isCertain(looks: readonly Look[], { cycle, stuck }: Found): boolean {
+/**
+ * Describes a deadlock, and then looks a second time. Returns undefined if the second look finds something else.
+ *
+ * The names are read between the two looks. A thread of the deadlock may be terminated at any time, and an object may be
+ * disposed of. Then another thread or object gets the place, and names read later would be missing or would be those of
+ * the new one. The second look finds each thread in the same life, and each object in the same generation, as before
+ * the names were read. So the names are right.
+ */
+export function confirmed(looks: readonly Look[], found: Found): Deadlock | undefined {
+  const deadlock = describe(found);
   const memories = looks.map(({ view }) => view.words);
-  return isConfirmed(memories, ...evidenceOf(stuck, cycle));
+  return isConfirmed(memories, ...evidenceOf(found.stuck, found.cycle)) ? deadlock : undefined;
 }
 
 /** Returns the looks at the arenas in which the threads of a circle wait. */
@@ -154,8 +163,7 @@ export function looksOf({ cycle, stuck }: Found): Set<Look> {
   return new Set(cycle.map((who) => (stuck.get(who) as Stuck).blocked.look));
 }
 
-/** Describes a deadlock. */
-export function describe({ cycle, behind, stuck }: Found): Deadlock {
+function describe({ cycle, behind, stuck }: Found): Deadlock {
   const waits = cycle.map((who): Edge => stuckEdge(stuck, who));
   return deadlockOf(
     waits,
@@ -378,10 +386,13 @@ export function deadlocksIn(look: () => readonly Look[], after: number, which: n
   const begun = epoch();
   let looks = look();
   let stuck = stuckIn(...looks);
-  let certain: Found[] = [];
+  let certain: (readonly [Found, Deadlock])[] = [];
   for (let times = 1; stuck.size > 0; times++) {
     const circles = circlesIn(stuck).filter((circle) => isOf(looksOf(circle), which));
-    certain = circles.filter((circle) => isCertain(looks, circle));
+    certain = circles.flatMap((circle) => {
+      const deadlock = confirmed(looks, circle);
+      return deadlock ? [[circle, deadlock] as const] : [];
+    });
     if (certain.length === circles.length) break;
     if (times >= LOOKS && Math.abs(epoch() - begun) > AWAKE_FOR) break;
     looks = look();
@@ -390,8 +401,8 @@ export function deadlocksIn(look: () => readonly Look[], after: number, which: n
   const suspected = suspectedIn(after, looks).filter((cycle) => isOf(new Set(cycle.map(({ look }) => look)), which));
   return {
     looks,
-    certain: certain.map(describe),
-    arenas: certain.map(looksOf),
+    certain: certain.map(([, deadlock]) => deadlock),
+    arenas: certain.map(([circle]) => looksOf(circle)),
     suspected: suspected.map((cycle) => deadlockOf(cycle, [], false)),
   };
 }

@@ -10,7 +10,7 @@
 import type * as inspector from 'node:inspector';
 import { createRequire } from 'node:module';
 
-/** A thread that runs no code does not pause. */
+/** A thread that runs no code does not pause. A busy machine may delay the pause for as long. */
 const PATIENCE = 500;
 
 /** What is needed of the messages `Debugger.scriptParsed` and `Debugger.paused`. */
@@ -46,7 +46,10 @@ function stackBy(session: inspector.Session): Promise<string[]> {
       session.disconnect();
       resolve(lines);
     };
-    const timer = setTimeout(() => end(['(the main thread runs no code: it waits for events)']), PATIENCE);
+    const timer = setTimeout(
+      () => end([`(the main thread has run no code for ${PATIENCE} ms: it waits for events, or the machine is busy)`]),
+      PATIENCE,
+    );
     const urls = new Map<string, string>();
     session.on('Debugger.scriptParsed', ({ params }: Parsed) => urls.set(params.scriptId, params.url));
     session.on('Debugger.paused', ({ params }: Paused) => {

@@ -28,6 +28,7 @@ import {
   E_START,
   ELEMENT_SIZE,
   HAS_HEAD,
+  LEAVE,
   MORE,
   O_LIFE,
   REFUSED,
@@ -157,7 +158,7 @@ class BlockedRequest {
   parked<A extends number>(call: () => A): A {
     const answer = this.during(call);
     // A request that has timed out is cancelled next, or goes on.
-    if (answer >= TIMED_OUT) return answer;
+    if (answer === TIMED_OUT || answer === LEAVE) return answer;
     const view = this.#view;
     try {
       if (!this.#hasSlept) this.#begun = undefined;
@@ -183,8 +184,8 @@ class BlockedRequest {
 }
 
 // The functions below stand in the place of functions of the core. Their callers note what the core has answered before
-// they call anything else (runtime/settlement.ts), so after the answer nothing here may throw: if the stack is exhausted,
-// the wait is not counted.
+// they call anything else (class Settlement of runtime/promises.ts), so after the answer nothing here may throw: if the
+// stack is exhausted, the wait is not counted.
 
 /** Measures how long the thread blocks in queues. */
 function measureQueues(core: Core, view: View, thread: number, now: () => number, tell: Tell): void {
@@ -203,7 +204,7 @@ function measureQueues(core: Core, view: View, thread: number, now: () => number
   core.compete = (m, limit, attachment) => {
     const answer = request.during(() => compete(m, limit, attachment));
     try {
-      if (answer < TIMED_OUT) request.ends(m, answer !== ADMITTED);
+      if (answer !== TIMED_OUT && answer !== LEAVE) request.ends(m, answer !== ADMITTED);
     } catch {}
     return answer;
   };

@@ -44,6 +44,7 @@ import {
   O_DRAIN,
   O_INITIAL,
   O_KIND,
+  O_LIFE,
   O_PHASE,
   O_ROBUST,
   OBJECT_SIZE,
@@ -145,6 +146,8 @@ export function blockedOn(look: Look, thread: Thread): Blocked | undefined {
     mask: ~IS_PASSIVE,
   };
   const same = { address: object + O_KIND, value: kind, mask: ALL_BITS };
+  // The texts name the object. A later one in the same place has another generation.
+  const generation = still(view, object + O_LIFE + 4);
   return {
     look,
     thread,
@@ -155,7 +158,7 @@ export function blockedOn(look: Look, thread: Thread): Blocked | undefined {
     permits,
     waited: look.ageOf(since),
     isTimed: (thread.sleepsOn & IS_ENDLESS) === 0,
-    facts: [asleep, same, ...wanted.facts],
+    facts: [asleep, same, ...generation, ...wanted.facts],
     ...(start && { start }),
   };
 }
@@ -452,7 +455,7 @@ export function evidenceOf(stuck: ReadonlyMap<number, Stuck>, cycle: readonly nu
   const all = new Set(cycle);
   const sleepers: Sleeper[] = [];
   const facts: Fact[] = [];
-  /** The facts that say that a thread has records in two arenas. They come last (confirm.ts). */
+  /** The facts that say that two records are those of one thread. They come last (confirm.ts). */
   const same: Fact[] = [];
   /** The holders whose facts are among these. */
   const known = new Set<Holder>();
@@ -475,13 +478,15 @@ export function evidenceOf(stuck: ReadonlyMap<number, Stuck>, cycle: readonly nu
       facts.push(...placed(holder.facts));
       all.add(holder.who);
       const its = (stuck.get(holder.who) as Stuck).blocked;
-      if (its.look !== look) same.push(...sameThread(look, holder.thread, its.look, its.thread));
+      // A thread that has left the arena during the look, and attached to it again, may have two records in the look.
+      if (its.look !== look || its.thread.thread !== holder.thread)
+        same.push(...sameThread(look, holder.thread, its.look, its.thread));
     }
   }
   return [sleepers, [...facts, ...same]];
 }
 
-/** Returns the facts that a living record of one arena is that of a thread which sleeps in another one. */
+/** Returns the facts that a living record is that of a thread which sleeps by another record, mostly in another arena. */
 function sameThread(here: Look, number: number, there: Look, sleeper: Thread): Fact[] {
   const known = here.threads.get(number) as Thread;
   const alive = (known.life & ~LIFE_STATE) | ALIVE;

@@ -25,7 +25,7 @@ import { type Look, lookAt, together } from '../look/look.js';
 import { calledAt } from '../look/names.js';
 import { View } from '../look/view.js';
 import { DeadlockError } from './deadlock-error.js';
-import { circlesIn, circleThrough, describe, type Found, isCertain, looksOf } from './deadlocks.js';
+import { circlesIn, circleThrough, confirmed, type Found, looksOf } from './deadlocks.js';
 import { objectRef, objectText, nameText as textOfName, threadRef, threadText } from './refs.js';
 import { NONE, OTHERS, PERHAPS, type Verdict } from './verdicts.js';
 import { type Blocked, blockedOn, holdersOf, IS_PASSIVE, type Stuck, stuckIn } from './waits-for.js';
@@ -86,10 +86,11 @@ export function ownCircle(
 
 function verdictOf(looks: readonly Look[], found: Found, who: number): Own | Verdict {
   if (tellerOf(found) !== who) return OTHERS;
-  if (!isCertain(looks, found)) return PERHAPS;
+  const deadlock = confirmed(looks, found);
+  if (deadlock === undefined) return PERHAPS;
   const objectOf = (one: number): number => (found.stuck.get(one) as Stuck).blocked.object;
   const circle = String(found.cycle.map((one) => [one, objectOf(one)]));
-  return { error: new DeadlockError(describe(found)), object: objectOf(who), circle };
+  return { error: new DeadlockError(deadlock), object: objectOf(who), circle };
 }
 
 /** How many requests of a queue a thread looks at for a promise of its own. */

@@ -1,6 +1,7 @@
-/** This file cancels a promise on a time-out or by a signal, and makes the error of a time-out. */
+/** This file cancels a promise on a time-out or by a signal. */
 
 import { LEAVE, type TIMED_OUT } from '../border/numbers.js';
+import { timedOut } from '../common/errors.js';
 import { reasonOf, type Signal, whenAborted } from '../common/signals.js';
 import { clearTimeout, setTimeout } from './clock.js';
 import { CancelledError, TimeoutError } from './errors.js';
@@ -90,8 +91,4 @@ export type Wanted = () => string;
 /** The error of a thread that has left the queue, which the answer LEAVE or TIMED_OUT says. */
 export function notAdmitted(answer: TIMED_OUT | LEAVE, wanted: Wanted, timeout: number): Error {
   return answer === LEAVE ? new CancelledError() : timedOut(wanted(), timeout);
-}
-
-export function timedOut(wanted: string, timeout: number): TimeoutError {
-  return new TimeoutError(`timed out after ${timeout} ms waiting for ${wanted}`);
 }

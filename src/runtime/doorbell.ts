@@ -19,9 +19,26 @@
 import { host } from '#host';
 import type { Core } from '../border/core.js';
 import { DOORBELL_TO_DUE, DUE_WORDS } from '../border/numbers.js';
+import type { WaitAsync } from '../host/host.js';
 import { timestamp } from './clock.js';
 import { NO_SLOT } from './numbers.js';
-import { waitAsync } from './wait-async.js';
+
+/** Whether the runtime has `Atomics.waitAsync`. If it has none, the host has a substitute. */
+export const isNative = typeof Atomics.waitAsync === 'function';
+
+/**
+ * Throws an Error if the runtime cannot wait without blocking: a promise could then be queued, but never be settled.
+ */
+export function checkWaitAsync(): void {
+  if (!isNative && host.waitAsync === undefined) {
+    throw new Error('there is no Atomics.waitAsync: use the blocking form, in a worker');
+  }
+}
+
+/** Callers must call `checkWaitAsync` first. */
+export const waitAsync: WaitAsync = isNative
+  ? (words, index, value, timeout) => Atomics.waitAsync(words as Int32Array, index, value as number, timeout)
+  : (host.waitAsync as WaitAsync);
 
 /** An object that looks after promises when the doorbell has rung for it. */
 export interface Flushable {

@@ -1,11 +1,17 @@
 /** The errors of this library, and the checks of arguments. */
 import type { Core } from '../border/core.js';
-import { badType, knowEverywhere, shown } from '../common/errors.js';
+import { badType, DisposedError, knowEverywhere, shown } from '../common/errors.js';
 
 export * from '../common/errors.js';
 
 /** @internal A shared object has its words for an error under this key: `the Mutex "accounts"`. */
 export const described = Symbol();
+
+/** @internal The error of a library object that has found its shared object disposed of. */
+export function disposed(object: object | undefined): DisposedError {
+  const { [described]: words } = (object ?? {}) as { [described]?(): string };
+  return new DisposedError(`${words?.call(object) ?? 'the object'} has been disposed of`);
+}
 
 /**
  * The arena has no room left for another object, thread or waiter. Nothing was changed. The message says which option

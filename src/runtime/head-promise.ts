@@ -13,7 +13,7 @@
  *     promise and outcome        does not wait any more, and does not know it yet. If `#isAsking`, it leaves, and the core
  *                                may not know it yet: `cancelHead` follows
  *
- * Each of the two calls of the core may be made again after a cut, and answers the same then. settlement.ts says why no
+ * Each of the two calls of the core may be made again after a cut, and answers the same then. Settlement says why no
  * outcome is lost.
  *
  * The promise leaves if cancelAll has been called since it began to wait in the queue. To find this out, it compares the
@@ -25,8 +25,7 @@ import { ADMITTED, ANSWER_CLOSED, OBJECT_SIZE } from '../border/numbers.js';
 import type { Doorbell, Flushable } from './doorbell.js';
 import { CancelledError, DisposedError } from './errors.js';
 import { NO_SLOT } from './numbers.js';
-import type { Ahead, Promises, Resolve } from './promises.js';
-import { GRANTED, Settlement } from './settlement.js';
+import { type Ahead, GRANTED, type Promises, type Resolve, Settlement } from './promises.js';
 
 /** The part of `Shared` (membership.ts) that the head needs. */
 interface Known {
@@ -35,7 +34,8 @@ interface Known {
   readonly promises: Promises;
 }
 
-const disposed = (): Error => new DisposedError();
+/** The class of the promise has the error with the name of the object. */
+const disposed = (): Error => new DisposedError('the object has been disposed of');
 
 export class HeadPromise implements Flushable, Ahead {
   readonly #core: Core;

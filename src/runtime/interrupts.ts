@@ -12,7 +12,7 @@
  *
  *     what was cut                          the note                ended by                 if no call follows
  *     a wait or a release in a queue        pendingCall (core)      recover (core)           membership.ts, for a mutex
- *     promises that the core has decided    settlement.ts           #pay, HeadPromise.flush  the rest (doorbell.ts)
+ *     promises that the core has decided    class Settlement        #pay, HeadPromise.flush  the rest (doorbell.ts)
  *     a wait for a notification             E_HELD (core)           #giveUp, condition.ts    condition.ts
  *     a change of the side of a RwLock      acts, side.ts           recover, side.ts         rw-lock.ts
  *     a wait for a phase                    #blocks                 [uncountBlocked]         phase-object.ts

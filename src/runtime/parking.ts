@@ -1,7 +1,7 @@
 /** A thread sleeps by the functions in this file while its request is queued, with or without a time limit. */
 
 import type { Core } from '../border/core.js';
-import { REFUSED, TIMED_OUT } from '../border/numbers.js';
+import { LEAVE, REFUSED, TIMED_OUT } from '../border/numbers.js';
 import { now, timestamp } from './clock.js';
 
 /** The `left` of a request without a time limit. */
@@ -29,10 +29,9 @@ export type Parked = ReturnType<Core['parkFor']>;
 /**
  * Blocks the thread, whose request is QUEUED, until the request is due, or the object is closed, or the request has
  * left the queue. The request leaves when `left` says that no time is left, or when the thread was asked to leave.
- * Returns ADMITTED or ANSWER_CLOSED; or, if the request has left the queue, TIMED_OUT or LEAVE. The numbers of ADMITTED
- * and ANSWER_CLOSED are below TIMED_OUT, and LEAVE is above TIMED_OUT. So a caller can test `answer < TIMED_OUT`. A
- * caller with a time-out has called reserveSecond before, because `cancel` may need a second element. `parked` is what
- * the caller has got from `park` of the core, or TIMED_OUT if the caller has not called it.
+ * Returns ADMITTED or ANSWER_CLOSED; or, if the request has left the queue, TIMED_OUT or LEAVE. A caller with a time-out
+ * has called reserveSecond before, because `cancel` may need a second element. `parked` is what the caller has got from
+ * `park` of the core, or TIMED_OUT if the caller has not called it.
  */
 export function parkUntilDue(
   core: Core,
@@ -50,7 +49,7 @@ export function parkUntilDue(
     answer =
       remaining === Infinity ? core.park(since, attachment) : core.parkFor(nanoseconds(remaining), since, attachment);
   }
-  if (answer < TIMED_OUT) return answer;
+  if (answer !== TIMED_OUT && answer !== LEAVE) return answer;
   const cancelled = core.cancel(at, attachment);
   return cancelled === REFUSED ? answer : cancelled;
 }

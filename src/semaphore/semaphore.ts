@@ -6,6 +6,7 @@
  * literal 0, which is ADMITTED, because V8 would load and check an imported constant each time.
  */
 
+import type { Core } from '../border/core.js';
 import {
   ADMITTED,
   ANSWER_CLOSED,
@@ -13,11 +14,13 @@ import {
   ANSWER_OVER_MAX,
   CLOSED_OBJECT,
   KIND_SEMAPHORE,
+  LEAVE,
   LIMIT,
   QUEUED,
   REFUSED,
   TIMED_OUT,
 } from '../border/numbers.js';
+import { timedOut } from '../common/errors.js';
 import type { SemaphoreGuards } from '../common/guarding.js';
 import { type Limited, limited, type SemaphoreRuns } from '../common/limiting.js';
 import { type PermitsRequest, permitsOf, requestOf } from '../common/waits.js';
@@ -37,15 +40,13 @@ import {
   SharedObject,
 } from '../objects/shared-object.js';
 import { type SemaphoreStats, semaphoreStats } from '../objects/stats.js';
-import { timedOut } from '../runtime/cancellation.js';
 import { timestamp } from '../runtime/clock.js';
+import { checkWaitAsync, isNative } from '../runtime/doorbell.js';
 import { CancelledError, noRoom } from '../runtime/errors.js';
 import { balanceOf } from '../runtime/membership.js';
 import { CHECK_OWNER_DEATHS } from '../runtime/numbers.js';
 import { countdown, forEver, type Parked, parkUntilDue } from '../runtime/parking.js';
 import { type Cancellable, DONE, granting, newPromise, type Promises, resolveOfNew } from '../runtime/promises.js';
-import { checkWaitAsync, isNative } from '../runtime/wait-async.js';
-import { acquireOf, releaseOf, type Waited } from './calls.js';
 import { available, checkPermits, KIND, notServed, refused, usualAfter, wanted } from './errors.js';
 import { properties, type SemaphoreOptions } from './options.js';
 
@@ -252,7 +253,7 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
         if (answer === QUEUED) {
           this.#pollTime.waits();
           answer = left === forEver ? core.park(timestamp(), this.#countedBy) : TIMED_OUT;
-          if (answer >= TIMED_OUT) answer = parkUntilDue(core, at, this.#countedBy, left, answer as Parked);
+          if (answer === TIMED_OUT || answer === LEAVE) answer = parkUntilDue(core, at, this.#countedBy, left, answer);
         }
         if (answer === ANSWER_CLOSED) throw this[disposedError]();
         if (answer !== ADMITTED) throw notServed(this, answer, permits, timeout);
@@ -573,6 +574,36 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
     checkPermits(method, permits, this.#max);
     if (permits > this.#usual) this.#usual = usualAfter(this, method, permits, this.#usual);
   }
+}
+
+// Which functions of the core a semaphore calls. A robust semaphore has functions of its own, and a semaphore with a max
+// checks whether there is room before it releases. The choice is made when the semaphore is made, so each call goes to
+// one function, which V8 can inline.
+
+/**
+ * Gives the answers of the core's acquire, and one more: CHECK_OWNER_DEATHS says that a robust semaphore has admitted
+ * the thread.
+ */
+type Acquire = (at: number, n: number) => ReturnType<Core['acquire']> | typeof CHECK_OWNER_DEATHS;
+
+/** The answers with which the wait of a thread ends or goes on. */
+type Waited = ReturnType<Core['enqueue']> | Parked;
+
+/** Answers as the release of the core that it calls. It answers ANSWER_OVER_MAX if it does not call that release. */
+type Release = (at: number, n: number) => ReturnType<Core['releaseRobust']> | ANSWER_OVER_MAX;
+
+/** Returns the release of the core. For a bounded semaphore the returned function first checks that there is room. */
+function releaseOf(core: Core, countedBy: number, max: number): Release {
+  const release: Release =
+    countedBy === 0
+      ? core.release
+      : (at, n) => (at === CLOSED_OBJECT ? core.release(at, n) : core.releaseRobust(at, n, countedBy));
+  return max === LIMIT ? release : (at, n) => (core.exceeds(at, n) ? ANSWER_OVER_MAX : release(at, n));
+}
+
+/** Returns the acquire of the core for a semaphore that is robust or not. */
+function acquireOf(core: Core, countedBy: number): Acquire {
+  return countedBy === 0 ? core.acquire : (at, n) => core.acquireRobust(at, n, countedBy) || CHECK_OWNER_DEATHS;
 }
 
 /** Returns the library object of a semaphore that has been found or opened. */

@@ -14,6 +14,7 @@ import { reasonOf } from '../common/signals.js';
 import { checkWaitOptions, type Properties, type WaitOptions } from '../objects/options.js';
 import { type Definition, find, type Handle, make, open, type Reference } from '../objects/reference.js';
 import { disposedError, isOver, reference } from '../objects/shared-object.js';
+import { checkWaitAsync } from '../runtime/doorbell.js';
 import {
   BrokenBarrierError,
   checkInteger,
@@ -21,11 +22,10 @@ import {
   checkType,
   described,
   refuseName,
-  TimeoutError,
+  timedOut,
 } from '../runtime/errors.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
 import { countdown } from '../runtime/parking.js';
-import { checkWaitAsync } from '../runtime/wait-async.js';
 import {
   address,
   answerAt,
@@ -303,8 +303,7 @@ export class Barrier extends PhaseObject<typeof KIND> {
     let how = answer;
     if (how === REFUSED) {
       how = breaks && !this[functions].breakPhase(this[address], phase) ? this[lastAnswer](phase) : REFUSED;
-      if (how === REFUSED)
-        throw new TimeoutError(`timed out after ${timeout} ms waiting for the others at ${this[described]()}`);
+      if (how === REFUSED) throw timedOut(`the others at ${this[described]()}`, timeout);
     }
     if (how === ANSWER_CLOSED) throw this[disposedError]();
     if (how === ANSWER_BROKEN) throw broken();

@@ -21,6 +21,7 @@ import {
   REFUSED,
   TIMED_OUT,
 } from '../border/numbers.js';
+import { timedOut } from '../common/errors.js';
 import { refusePromise } from '../common/refuse-promise.js';
 import { isHeld, Mutex, type MutexHandle } from '../mutex/mutex.js';
 import { giveBack } from '../objects/held-permits.js';
@@ -28,18 +29,18 @@ import { checkWaitOptions, type Signal, type WaitOptions } from '../objects/opti
 import { checkKind, type Definition, find, type Handle, make, open, type Reference } from '../objects/reference.js';
 import { close, disposedError, forget, isOver, named, reference, SharedObject } from '../objects/shared-object.js';
 import { type ConditionStats, conditionStats } from '../objects/stats.js';
-import { cancelOn, isTimeout, timedOut } from '../runtime/cancellation.js';
+import { cancelOn, isTimeout } from '../runtime/cancellation.js';
 import { common } from '../runtime/common.js';
+import { checkWaitAsync } from '../runtime/doorbell.js';
 import { checkInteger, checkType, described, mayNotBlock, noRoom, SelfDeadlockError } from '../runtime/errors.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
 import type { Shared } from '../runtime/membership.js';
 import { countdown, parkUntilDue } from '../runtime/parking.js';
 import { closed, newPromise, type Resolve, resolveOfNew } from '../runtime/promises.js';
-import { checkWaitAsync } from '../runtime/wait-async.js';
 import { syncOf } from './compiled.js';
 import { arenaOf, isOf, ownMutex, properties } from './condition-mutex.js';
 import { hasStack, TO_BEGIN_ASYNC, TO_LOCK_AGAIN } from './has-stack.js';
-import { type Locked, lockAgain, lockAgainAsync, referenceOf, reportAgain } from './locking-again.js';
+import { lockAgain, lockAgainAsync, referenceOf, reportAgain } from './locking-again.js';
 
 /** A plain, structured-cloneable value for `Condition.from` in another thread. It has the handle of the mutex, too. */
 export type ConditionHandle = Handle<'Condition'> & {
@@ -225,8 +226,7 @@ export class Condition extends SharedObject<typeof KIND> {
     this.#checkOwner('wait');
     const mutex = this.#mutex;
     const { membership, address: mutexAt, shared } = referenceOf(mutex);
-    const { mayBlock, pollTime, thread } = membership;
-    if (!mayBlock) throw mayNotBlock('waitAsync');
+    if (!membership.mayBlock) throw mayNotBlock('waitAsync');
     const { promises, head } = shared;
     if (promises.waits || head?.waits || this.#promises.waits || promisedOf(shared).returning > 0)
       throw new SelfDeadlockError(PROMISED);
@@ -249,27 +249,9 @@ export class Condition extends SharedObject<typeof KIND> {
     }
     if (taken === INTERRUPTED) throw noRoom(core);
     if (taken === ANSWER_CLOSED) throw this[disposedError]();
-    let answer = INTERRUPTED;
+    let answer: number;
     try {
-      try {
-        mutex[giveBack]();
-        answer = core.enqueue(at, 1, taken, attachment);
-        if (answer === QUEUED) {
-          pollTime.waits();
-          answer = parkUntilDue(core, at, attachment, left);
-        }
-        if (answer === TIMED_OUT) answer = this.#leftOver();
-      } finally {
-        let locked: Locked = REFUSED;
-        try {
-          locked = lockAgain(core, mutex, mutexAt);
-        } catch {
-          // The stack is exhausted. These calls need no more stack than `hasStack` has found.
-          while (locked !== ANSWER_CLOSED && core.ownerOf(mutexAt) !== thread)
-            if (core.lock(mutexAt) !== ADMITTED) locked = core.tryLock(mutexAt);
-        }
-        reportAgain(core, mutex, locked);
-      }
+      answer = this.#sleepUnlocked(mutexAt, taken, left);
     } catch (error) {
       this.#giveUp();
       throw error;
@@ -278,6 +260,26 @@ export class Condition extends SharedObject<typeof KIND> {
     if (answer === ANSWER_CLOSED) throw this[disposedError]();
     if (answer !== ADMITTED && answer !== REFUSED) throw noRoom(core);
     return answer === ADMITTED;
+  }
+
+  /** Unlocks the mutex, sleeps until the request is over, and locks the mutex again however the sleep has ended. */
+  #sleepUnlocked(mutexAt: number, taken: number, left: () => number): number {
+    const mutex = this.#mutex;
+    const core = this.#core;
+    const at = this.#at;
+    const { attachment } = this.#shared;
+    const { pollTime, thread } = mutex[reference].membership;
+    try {
+      mutex[giveBack]();
+      let answer: number = core.enqueue(at, 1, taken, attachment);
+      if (answer === QUEUED) {
+        pollTime.waits();
+        answer = parkUntilDue(core, at, attachment, left);
+      }
+      return answer === TIMED_OUT ? this.#leftOver() : answer;
+    } finally {
+      reportAgain(core, mutex, lockAgain(core, mutex, mutexAt, thread));
+    }
   }
 
   /**
@@ -329,7 +331,7 @@ export class Condition extends SharedObject<typeof KIND> {
     const settle: Resolve = (value) => {
       stop();
       resolve(value);
-      // A second call has no effect (settlement.ts).
+      // A second call has no effect (class Settlement).
       if (isOver) return;
       isOver = true;
       relocking.returning++;

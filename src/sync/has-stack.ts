@@ -4,7 +4,7 @@
  */
 
 /** So many calls of `hasStack` need more stack than the calls that lock the mutex again. */
-export const TO_LOCK_AGAIN = 40;
+export const TO_LOCK_AGAIN = 50;
 /** So many calls of `hasStack` need more stack than the calls that begin to wait by a promise. */
 export const TO_BEGIN_ASYNC = 200;
 

@@ -29,13 +29,23 @@ export function referenceOf(mutex: Mutex): Reference {
 }
 
 /** How a call to lock the mutex again has ended. */
-export type Locked = ReturnType<Core['lock']> | Entered;
+type Locked = ReturnType<Core['lock']> | Entered;
 
-/**
- * Locks the mutex at this address again. Returns ADMITTED or ANSWER_CLOSED, or ANSWER_HELD if the thread is still the
- * owner.
- */
-export function lockAgain(core: Core, mutex: Mutex, address: number): Locked {
+/** Locks the mutex at this address again for this thread, also if the stack is exhausted. */
+export function lockAgain(core: Core, mutex: Mutex, address: number, thread: number): Locked {
+  try {
+    return waitAgain(core, mutex, address);
+  } catch {
+    // The stack is exhausted. These calls need no more stack than `hasStack` has found.
+    let answer: Locked = REFUSED;
+    while (answer !== ANSWER_CLOSED && core.ownerOf(address) !== thread)
+      if (core.lock(address) !== ADMITTED) answer = core.tryLock(address);
+    return answer;
+  }
+}
+
+/** Returns ADMITTED or ANSWER_CLOSED, or ANSWER_HELD if the thread is still the owner. */
+function waitAgain(core: Core, mutex: Mutex, address: number): Locked {
   let answer: Locked = core.lock(address);
   if (answer === ADMITTED) return answer;
   const own = ownWaitsIn(mutex[reference].membership);

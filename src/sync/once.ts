@@ -11,15 +11,15 @@
 import { host } from '#host';
 import { ADMITTED, ANSWER_CLOSED, BEGUN, KIND_ONCE, O_PHASE, PHASE_COUNT, QUEUED } from '../border/numbers.js';
 import type { Sync } from '../border/sync.js';
+import { timedOut } from '../common/errors.js';
 import { refusePromise } from '../common/refuse-promise.js';
 import { reasonOf } from '../common/signals.js';
 import { checkWaitOptions, type Properties, type WaitOptions } from '../objects/options.js';
 import { type Definition, find, type Handle, make, open } from '../objects/reference.js';
 import { disposedError, forget, isOver, reference } from '../objects/shared-object.js';
-import { timedOut } from '../runtime/cancellation.js';
+import { checkWaitAsync } from '../runtime/doorbell.js';
 import { checkOptions, checkType, described, refuseName, selfDeadlock } from '../runtime/errors.js';
 import { countdown } from '../runtime/parking.js';
-import { checkWaitAsync } from '../runtime/wait-async.js';
 import {
   address,
   checkBlocking,

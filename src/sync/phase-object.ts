@@ -18,6 +18,7 @@
  * exception: on some runtimes a helper waits in place of the runtime (host/helper.ts). A helper is a whole thread, so
  * the group wakes the helper.
  */
+
 import { host } from '#host';
 import type { Arena } from '../arena/arena.js';
 import type { Kind } from '../border/kinds.js';
@@ -32,20 +33,21 @@ import {
   TIMED_OUT,
 } from '../border/numbers.js';
 import type { Sync } from '../border/sync.js';
+import { timedOut } from '../common/errors.js';
 import { waitingAt } from '../look/elements.js';
 import { attachmentsOf, type Look } from '../look/look.js';
 import type { WaitOptions } from '../objects/options.js';
 import type { Reference } from '../objects/reference.js';
 import { close, disposedError, forget, isOver, named, reference, SharedObject } from '../objects/shared-object.js';
 import { lookAtObject, threadIdOf } from '../objects/stats.js';
-import { cancelOn, isTimeout, timedOut } from '../runtime/cancellation.js';
+import { cancelOn, isTimeout } from '../runtime/cancellation.js';
 import { timestamp } from '../runtime/clock.js';
+import { checkWaitAsync, isNative, waitAsync } from '../runtime/doorbell.js';
 import { mayNotBlock } from '../runtime/errors.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
 import { type Membership, threadEnded } from '../runtime/membership.js';
 import { WAIT_BLOCKED, WAIT_FAILED } from '../runtime/numbers.js';
 import { nanoseconds } from '../runtime/parking.js';
-import { checkWaitAsync, isNative, waitAsync } from '../runtime/wait-async.js';
 import { syncOf } from './compiled.js';
 
 /** The options of a new object of `taketurns/sync`. A `Condition` takes no options. */

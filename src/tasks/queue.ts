@@ -15,7 +15,7 @@
  * except `wait` with a signal. `wait` therefore enters the waiter before it calls the signal: whatever the signal does
  * finds the waiter in its place.
  */
-import { CancelledError, TimeoutError } from '../common/errors.js';
+import { CancelledError, timedOut } from '../common/errors.js';
 import { cancelOn, type Limits } from './limits.js';
 
 /** A promise that waits. */
@@ -101,8 +101,7 @@ export class Queue {
       leave(() => {
         const wanted = this.#wanted;
         if (!wanted) waiter.resolve(false as never);
-        else
-          waiter.reject(new TimeoutError(`timed out after ${limits.timeout} ms waiting for ${wanted(waiter.width)}`));
+        else waiter.reject(timedOut(wanted(waiter.width), limits.timeout));
       });
     const stop = cancelOn(limits, late, (reason) => leave(() => waiter.reject(reason)));
     if (this.#has(waiter)) waiter.stop = stop;

@@ -7,7 +7,7 @@
  * dated then. If the event loop was busy meanwhile for so long that the window has passed, or there is a pause, it waits
  * in its old place again.
  */
-import { CancelledError, TimeoutError } from '../common/errors.js';
+import { CancelledError, type TimeoutError, timedOut } from '../common/errors.js';
 import type { Rate } from '../common/rate.js';
 import { BEGUN, CELL, CELLS_OF_ONE, Cells, DISMISSED, REFUSED, SCHEDULE, Schedule } from '../common/schedule.js';
 import { clearTimeout, now, setTimeout } from './clock.js';
@@ -164,7 +164,7 @@ export class RateQueue {
 
   #late(permits: number, timeout: number): TimeoutError {
     const wanted = `${permits} permit${permits > 1 ? 's' : ''} of ${this.#what} (${this.count} waiting)`;
-    return new TimeoutError(`timed out after ${timeout} ms waiting for ${wanted}`);
+    return timedOut(wanted, timeout);
   }
 
   #remove(waiter: Waiter): void {

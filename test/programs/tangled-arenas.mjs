@@ -12,7 +12,8 @@
  * held and wanted what. A thread in a circle sleeps, and has written down all that it holds and wants before. It writes
  * on only when it has woken. So if a circle was there at a moment, then there is a number, not before the one at which
  * the thread with the error began to wait, such that the logs of all its threads say just this at this number. If there
- * is no such number, the error is wrong. The log of a killed thread ends when a report of both arenas does not have it
+ * is no such number, the error is wrong. It is wrong too if it does not name each of its threads: all have names, and
+ * what an error tells was so while they slept. The log of a killed thread ends when a report of both arenas does not have it
  * any more. A circle that is no longer there when it is told counts as `late`: one of its threads has got an error of
  * its own or was killed, and others may have gone on.
  *
@@ -21,19 +22,21 @@
  */
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { Arena, Mutex, TimeoutError } from 'taketurns';
-import { DeadlockError, deadlocks, nameThread, report, watchDeadlocks } from 'taketurns/report';
+import { DeadlockError, deadlocks, formatReport, nameThread, report, watchDeadlocks } from 'taketurns/report';
 
 const THREADS = 6;
 const MUTEXES = 6;
 const MOST_THREADS = 20_000;
 /** The words of a thread: how many entries its log has had, and numbers of events. */
 const [LOGGED, KILLED, GONE, RUNS, WORDS] = [0, 1, 2, 3, 4];
-/** The words of all, behind those of the threads: the last number of an event, and counts. */
-const [EVENTS, OVER, ROUNDS, THROWN, ACROSS, TIMEOUTS, LATE, UNSURE] = [0, 1, 2, 3, 4, 5, 6, 7];
+/** The words of all, behind those of the threads: the last number of an event, counts, and which thread has each log. */
+const [EVENTS, OVER, ROUNDS, THROWN, ACROSS, TIMEOUTS, LATE, UNSURE, OWNERS] = [0, 1, 2, 3, 4, 5, 6, 7, 8];
 /** Entries of a log: the event from which on it is true, the mutexes that are held, as bits, and the wanted one plus 1. */
 const [SINCE, HOLDS, WANTS, ENTRY] = [0, 1, 2, 3];
-/** The last so many entries are kept. The threads of this number share the memory of a log one after another. */
+/** The last so many entries are kept. A log has the memory of a thread that is gone, if their numbers differ by LOGS. */
 const [ENTRIES, LOGS] = [8192, 64];
+/** Of a wrong error, the program tells the last so many entries of each log. */
+const TOLD = 8;
 /** The program goes on until so many circles over both arenas were told. */
 const ENOUGH = 3;
 const random = (n) => Math.floor(Math.random() * n);
@@ -103,7 +106,19 @@ class Notes {
   }
 
   #isLent(thread) {
-    return thread + LOGS < MOST_THREADS && this.load(thread + LOGS, LOGGED) > 0;
+    return Atomics.load(this.written, common(OWNERS + (thread % LOGS))) !== thread;
+  }
+
+  /** Returns the last entries of a thread in words: for example, `12 [m0] m1` if it holds m0 and wants m1 from 12 on. */
+  tell(thread) {
+    const count = this.load(thread, LOGGED);
+    const entries = Array.from({ length: Math.min(count, TOLD) }, (_, k) => this.#read(thread, count - 1 - k));
+    const said = entries.reverse().map(({ since, holds, wants }) => {
+      const held = Array.from({ length: MUTEXES }, (_, k) => (holds & (1 << k) ? `m${k}` : '')).filter(Boolean);
+      return `${since} [${held}]${wants > 0 ? ` m${wants - 1}` : ''}`;
+    });
+    const [killed, gone] = [this.load(thread, KILLED), this.load(thread, GONE)];
+    return `thread ${thread}: ${said.join(', ')}${killed ? '; killed' : ''}${gone ? `; gone at ${gone}` : ''}`;
   }
 }
 
@@ -138,7 +153,8 @@ function work({ i, handles, wrong, ...shared }) {
     const isRing = edges.every(({ holds }, k) => holds.name === edges.at(k - 1).waitsFor.name);
     const numberOf = ({ name }) => Number(name.slice(1));
     const all = edges.map(({ thread, holds, waitsFor }) => [Number(thread.name), numberOf(holds), numberOf(waitsFor)]);
-    const spans = all.map((edge) => notes.spans(...edge, begun));
+    const isNamed = all.every(([thread]) => thread > 0);
+    const spans = isNamed ? all.map((edge) => notes.spans(...edge, begun)) : [[]];
     const isUnsure = spans.includes(undefined);
     const there = isUnsure ? [] : spans.reduce(both);
     if (isUnsure) notes.count(UNSURE);
@@ -149,7 +165,8 @@ function work({ i, handles, wrong, ...shared }) {
     };
     if (there.length > 0 && !all.every(isThere)) notes.count(LATE);
     if (isRing && edges.some(({ thread }) => thread.name === `${i}`) && (isUnsure || there.length > 0)) return;
-    const bytes = Buffer.from(`${isRing} ${begun} ${JSON.stringify(spans)}: ${text}\n`);
+    const logs = all.map(([thread]) => (thread > 0 ? notes.tell(thread) : 'no name')).join(' | ');
+    const bytes = Buffer.from(`${isRing} ${begun} ${JSON.stringify({ all, spans })}: ${text}. Logs: ${logs}\n`);
     new Uint8Array(wrong.buffer, 4).set(bytes.subarray(0, wrong.buffer.byteLength - 4));
     Atomics.add(wrong, 0, 1);
   };
@@ -216,10 +233,10 @@ async function main() {
   const [, , milliseconds = '1500', every = '200'] = process.argv;
   const arenas = [new Arena(), new Arena()];
   for (const arena of arenas) watchDeadlocks(arena, { deadlocks: 'throw', after: 5 });
-  const written = new Int32Array(new SharedArrayBuffer(4 * (MOST_THREADS * WORDS + 8)));
+  const written = new Int32Array(new SharedArrayBuffer(4 * (MOST_THREADS * WORDS + OWNERS + LOGS)));
   const logs = new Int32Array(new SharedArrayBuffer(4 * LOGS * ENTRIES * ENTRY));
   const notes = new Notes({ written, logs });
-  const wrong = new Int32Array(new SharedArrayBuffer(2048));
+  const wrong = new Int32Array(new SharedArrayBuffer(16384));
   const handles = arenas.map(({ handle }) => handle);
   // The main thread is no thread of the circles, and keeps the mutexes.
   const kept = Array.from({ length: MUTEXES }, (_, k) => Mutex.open(`m${k}`, { arena: arenas[k % 2] }));
@@ -227,7 +244,11 @@ async function main() {
   const dying = new Set();
   let [started, kills, looks, crashes] = [0, 0, 0, 0];
   const start = () => {
+    // While a thread runs that has the memory of a log, no other thread gets it.
+    const taken = new Set([...workers.keys(), ...dying].map((i) => i % LOGS));
+    while (taken.has(started % LOGS)) started++;
     const i = started++;
+    Atomics.store(written, common(OWNERS + (i % LOGS)), i);
     const worker = new Worker(new URL(import.meta.url), { workerData: { i, written, logs, handles, wrong } });
     workers.set(i, worker);
     worker.on('error', (error) => {
@@ -245,13 +266,23 @@ async function main() {
       (i) => i > 0 && written[word(i, KILLED)] === 0 && written[word(i, RUNS)] > 0 && !stands(i),
     );
     const victim = alive[random(alive.length)];
-    if (victim === undefined || started === MOST_THREADS) return;
+    if (victim === undefined || started + LOGS > MOST_THREADS) return;
     Atomics.store(written, word(victim, KILLED), 1);
     workers.get(victim).terminate();
     dying.add(victim);
     kills++;
     start();
   };
+  // A run that hangs is ended by a signal. Then it tells what it hangs in.
+  process.once('SIGTERM', () => {
+    const counts = [...written.subarray(common(0), common(OWNERS))];
+    console.error(
+      `counts ${counts}, kills ${kills}, looks ${looks}, workers ${[...workers.keys()]}, dying ${[...dying]}`,
+    );
+    for (const arena of arenas) console.error(formatReport(report(arena)));
+    for (const thread of workers.keys()) console.error(notes.tell(thread));
+    process.exit(1);
+  });
   start();
   Atomics.wait(written, word(0, RUNS), 0);
   for (let i = 0; i < THREADS; i++) start();

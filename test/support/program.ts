@@ -4,13 +4,15 @@ import { isAbsolute } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export interface Outcome {
-  /** The exit code; null if the program did not end and was killed. */
+  /** The exit code; null if the program did not end and was killed, unless it has a handler of SIGTERM. */
   readonly code: number | null;
   readonly out: string;
   readonly err: string;
 }
 
-const DEADLINE = 20_000;
+const DEADLINE = 50_000;
+/** A program that is ended because it hangs has so many milliseconds left. */
+const TO_TELL = 2000;
 
 /** @param name of a module of test/programs/, or the whole path of a file. */
 export function runProgram(name: string, args: readonly unknown[] = [], deadline = DEADLINE): Promise<Outcome> {
@@ -20,7 +22,11 @@ export function runProgram(name: string, args: readonly unknown[] = [], deadline
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, NODE_OPTIONS: '' },
     });
-    const timer = setTimeout(() => child.kill('SIGKILL'), deadline);
+    // At SIGTERM a program may tell what it hangs in.
+    let timer = setTimeout(() => {
+      child.kill('SIGTERM');
+      timer = setTimeout(() => child.kill('SIGKILL'), TO_TELL);
+    }, deadline);
     let [out, err] = ['', ''];
     child.stdout.on('data', (data) => {
       out += data;

@@ -111,8 +111,8 @@ describe('two copies of the package in one thread', () => {
     expect(error).not.toBeInstanceOf(ArenaFullError);
     class Own extends DisposedError {}
     expect(error).not.toBeInstanceOf(Own);
-    expect(new Own()).toBeInstanceOf(Own);
-    expect(new Own()).toBeInstanceOf(DisposedError);
+    expect(new Own('over')).toBeInstanceOf(Own);
+    expect(new Own('over')).toBeInstanceOf(DisposedError);
   });
 });
 

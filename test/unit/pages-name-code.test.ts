@@ -179,8 +179,8 @@ describe('the commands', () => {
     expect(files.flatMap(named).length).toBeGreaterThan(150);
   });
 
-  it('of each folder stand in CONTRIBUTING.md', () => {
-    const page = read('CONTRIBUTING.md');
+  it('of each folder stand in docs/internals/commands.md', () => {
+    const page = read('docs/internals/commands.md');
     // What npm runs by itself, and the parts of `npm run build`.
     const UNNAMED = ['prepack', 'preprepare', 'build', 'build:all', 'build:library'];
     const missing = [...scripts].flatMap(([folder, names]) =>

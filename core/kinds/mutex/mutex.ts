@@ -89,19 +89,9 @@ import {
   REFUSED,
 } from '../../answers';
 import { recordOf } from '../../arena/attachments';
-import { elementAt, spare } from '../../arena/elements';
+import { spare } from '../../arena/elements';
 import { owner, threadRecord } from '../../arena/threads';
-import {
-  ASYNC,
-  CLOSED_BELOW,
-  E_HELD,
-  E_SINCE,
-  GRANT,
-  OBJECT_SIZE,
-  T_WAKE,
-  THREAD_MASK,
-  TICKET,
-} from '../../arena/words';
+import { ASYNC, CLOSED_BELOW, E_HELD, GRANT, OBJECT_SIZE, T_WAKE, THREAD_MASK, TICKET } from '../../arena/words';
 import { asks, dispose } from '../../queue/closing';
 import { becomeHead, beginUnlock, endUnlock, NOTHING, pendingCall } from '../../queue/pending-call';
 import { isAdaptive, pause, pollsOf } from '../../queue/polling';
@@ -272,14 +262,6 @@ export function wakeHead(m: usize): void {
     }
   }
   endUnlock(m);
-}
-
-/**
- * Records for diagnostics when a wait began: in milliseconds. The number is that of the attachment of the thread, for a
- * thread or a promise that waits for a mutex; or that of a run, for its first promise.
- */
-export function waitsSince(number: i32, now: i32): void {
-  atomic.store<i32>(elementAt((number - 1) as u32), now, E_SINCE);
 }
 
 /**

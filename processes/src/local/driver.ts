@@ -254,22 +254,36 @@ class Member implements Driver, Owner {
     return this.#listening;
   }
 
-  /** Listens at the member's own socket, in a folder that is made anew if it is gone. */
+  /**
+   * Listens at the member's own socket, in a folder that is made anew if it is gone. If the folder is there after all,
+   * the former socket has the name until the new one takes it: a socket with this name that refuses would prove that
+   * the process has ended. On Windows the name of a pipe is free only when the former pipe is closed.
+   */
   async #listen(): Promise<void> {
-    if (this.#own) this.#makeFolder();
-    this.#own?.close();
+    const former = this.#own;
+    if (former) this.#makeFolder();
+    if (!hasFiles) former?.close();
     const own = createServer((socket) => this.#called(socket));
     this.#own = own;
     if (!this.isNeeded) own.unref();
     const draft = this.#folder.of(`t.${random()}`);
-    await listen(own, address(draft, this.name));
-    if (!hasFiles) writeFileSync(draft, '');
-    // Root may use files without rights.
-    else if (userOf() !== 0 && (lstatSync(draft).mode & 0o600) !== 0o600) {
-      this.#folder.remove(draft.slice(this.#folder.path.length + 1));
-      throw this.#denied(new Error('the umask of this process takes the rights of its own user; use 077'));
+    try {
+      await listen(own, address(draft, this.name));
+      if (!hasFiles) writeFileSync(draft, '');
+      // Root may use files without rights.
+      else if (userOf() !== 0 && (lstatSync(draft).mode & 0o600) !== 0o600) {
+        this.#folder.remove(draft.slice(this.#folder.path.length + 1));
+        throw this.#denied(new Error('the umask of this process takes the rights of its own user; use 077'));
+      }
+      renameSync(draft, this.#folder.of(`m.${this.name}`));
+    } catch (error) {
+      own.close();
+      this.#own = former;
+      if (this.isNeeded) former?.ref();
+      else former?.unref();
+      throw error;
     }
-    renameSync(draft, this.#folder.of(`m.${this.name}`));
+    if (hasFiles) former?.close();
   }
 
   #aging: Timer;

@@ -7,7 +7,7 @@
  * (replicas confirm, `onOwnerDied` repairs) takes time of its own.
  */
 
-import { checkWait as checkWaitOptions, TimeoutError } from '../errors.js';
+import { checkWait as checkWaitOptions, timedOut } from '../errors.js';
 import type { Timer } from '../runtime/clock.js';
 import type { Caller, Request } from '../session/request.js';
 import type { Session } from '../session/session.js';
@@ -151,8 +151,8 @@ class Wait<G extends Held> implements Caller {
     const { name, settings } = object;
     if (timeout > 0) around.measure('timeout', object, permits, this.#stamp);
     const wanted = permits === 1 || settings.kind !== 's' ? '' : `${permits} permits of `;
-    const what = `${wanted}${KINDS[settings.kind]} ${JSON.stringify(name)}`;
-    const error = new TimeoutError(`${what} not available within ${timeout} ms${around.lastWords()}`);
+    const what = `${wanted}the ${KINDS[settings.kind]} ${JSON.stringify(name)}`;
+    const error = timedOut(`${what}${around.lastWords()}`, timeout);
     timeouts.set(error, options);
     this.#fail(error);
   }

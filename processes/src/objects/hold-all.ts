@@ -7,7 +7,7 @@
 
 import { inspected, shown } from '../../../src/common/shown.js';
 import { asyncDispose, dispose } from '../../../src/common/symbols.js';
-import { badType, checkInteger, shown as shownValue, TimeoutError } from '../errors.js';
+import { badType, checkInteger, shown as shownValue, timedOut } from '../errors.js';
 import { MOST_PERMITS } from '../session/shared-object.js';
 import type { Surroundings } from '../session/surroundings.js';
 import { lookingAtTheClock, whenAborted } from './abort.js';
@@ -165,9 +165,7 @@ export async function holdAll(
       void guard[asyncDispose]();
     }
     if (!isTimeoutOf(asked, error)) throw error;
-    throw new TimeoutError(`not all of ${all.map(({ handle }) => handle).join(', ')} within ${timeout} ms`, {
-      cause: error,
-    });
+    throw timedOut(`all of ${all.map(({ handle }) => handle).join(', ')}`, timeout, { cause: error });
   } finally {
     unlisten?.();
   }

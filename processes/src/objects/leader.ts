@@ -11,7 +11,7 @@
 
 import { inspected, shown } from '../../../src/common/shown.js';
 import { asyncDispose } from '../../../src/common/symbols.js';
-import { DisposedError, TimeoutError } from '../errors.js';
+import { DisposedError, timedOut } from '../errors.js';
 import type { Clock, Timer } from '../runtime/clock.js';
 import { whenAborted } from './abort.js';
 import { aborted, checkWait, type WaitOptions } from './acquire.js';
@@ -119,7 +119,7 @@ export class Leader implements AsyncDisposable {
     let timer: Timer;
     let unlisten: (() => void) | undefined;
     return new Promise<HeldLock>((resolve, reject) => {
-      const late = (): void => reject(new TimeoutError(`${this} is another process for ${timeout} ms`));
+      const late = (): void => reject(timedOut(`${this}, which is another process`, timeout));
       if (timeout !== Infinity) timer = clock.after(timeout, late, true);
       if (signal) unlisten = whenAborted(signal, () => reject(aborted(signal)));
       this.#elected().then(resolve, reject);

@@ -8,10 +8,11 @@ import type { Surroundings } from './surroundings.js';
 
 /**
  * The codes of states that pass: the server will serve the call later, or another server will. With NOSCRIPT the server
- * has done nothing, and the driver sends the text of the script next.
+ * has done nothing, and the driver sends the text of the script next. UNBLOCKED ends a WAIT for replicas, as the server
+ * becomes a replica itself.
  */
 const PASSING =
-  /\b(NOSCRIPT|READONLY|LOADING|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF|BUSY|MOVED|ASK|FAILOVER|max number of clients)\b/;
+  /\b(NOSCRIPT|READONLY|LOADING|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF|BUSY|UNBLOCKED|MOVED|ASK|FAILOVER|max number of clients)\b/;
 
 /** The words by which Redis 6 and 7 and Valkey refuse a command that the user's ACL does not allow. */
 const FORBIDDEN = /NOPERM|ACL failure|can't run this command|can't access at least one/;

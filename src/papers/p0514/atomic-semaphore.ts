@@ -46,13 +46,13 @@ class OwnPlace extends Places {
   }
 
   placeOf(): number {
-    if (this.closed) throw new DisposedError();
+    if (this.closed) throw new DisposedError(`the ${KIND} has been disposed of`);
     return this.#reference.address + O_PLACE;
   }
 
   checkOpen(): void {
     const { membership, address } = this.#reference;
-    if (membership.core.isDisposed(address)) throw new DisposedError();
+    if (membership.core.isDisposed(address)) throw new DisposedError(`the ${KIND} has been disposed of`);
   }
 
   close(): void {
@@ -118,7 +118,7 @@ export class AtomicSemaphore {
    * @throws {DisposedError} if the semaphore has been disposed of.
    */
   get handle(): AtomicSemaphoreHandle {
-    if (this.#places.closed) throw new DisposedError();
+    if (this.#places.closed) throw new DisposedError(`the ${KIND} has been disposed of`);
     return this.#reference.handle(KIND);
   }
 

@@ -15,11 +15,11 @@
 import { host } from '#host';
 import type { Algorithms } from '../../border/algorithms.js';
 import { now } from '../../runtime/clock.js';
+import { checkWaitAsync, waitAsync } from '../../runtime/doorbell.js';
 import { badInteger, badType, mayNotBlock } from '../../runtime/errors.js';
 import type { Membership } from '../../runtime/membership.js';
 import { LONGEST } from '../../runtime/numbers.js';
 import { isShared } from '../../runtime/requirements.js';
-import { checkWaitAsync, waitAsync } from '../../runtime/wait-async.js';
 import { algorithmsOf } from '../algorithms/compiled.js';
 import { INSTEAD, untilThen } from './deadline.js';
 

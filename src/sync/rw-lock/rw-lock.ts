@@ -37,6 +37,7 @@ import {
   TIMED_OUT,
 } from '../../border/numbers.js';
 import type { Sync } from '../../border/sync.js';
+import { timedOut } from '../../common/errors.js';
 import type { RwLockGuards } from '../../common/guarding.js';
 import { reasonOf } from '../../common/signals.js';
 import { NO_READING, NO_WRITING, noted } from '../../objects/held-permits.js';
@@ -44,8 +45,9 @@ import { checkWaitOptions, type Properties, type Signal, type WaitOptions } from
 import { type Definition, find, make, open } from '../../objects/reference.js';
 import { close, disposedError, forget, isOver, reference } from '../../objects/shared-object.js';
 import { threadText } from '../../objects/stats.js';
-import { cancelOn, isTimeout, locate, timedOut } from '../../runtime/cancellation.js';
+import { cancelOn, isTimeout, locate } from '../../runtime/cancellation.js';
 import { timestamp } from '../../runtime/clock.js';
+import { checkWaitAsync, waitAsync } from '../../runtime/doorbell.js';
 import {
   bad,
   checkInteger,
@@ -61,7 +63,6 @@ import { afterInterrupt } from '../../runtime/interrupts.js';
 import { WAIT_FAILED } from '../../runtime/numbers.js';
 import { countdown } from '../../runtime/parking.js';
 import { closed, newPromise, type Resolve, type Run, resolveOfNew } from '../../runtime/promises.js';
-import { checkWaitAsync, waitAsync } from '../../runtime/wait-async.js';
 import { Semaphore } from '../../semaphore/semaphore.js';
 import {
   type GuardedLock,
