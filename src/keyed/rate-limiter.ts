@@ -29,6 +29,7 @@ import { type Definition, differing, find, type Handle, make, open } from '../ob
 import { close, disposedError, forget, isOver, named, reference, SharedObject } from '../objects/shared-object.js';
 import {
   ArenaFullError,
+  CancelledError,
   checkInteger,
   checkOptions,
   checkType,
@@ -102,6 +103,7 @@ export class RateLimiter extends SharedObject<typeof KIND> implements RateLimiti
     wanted: (permits) => this.#wanted(permits),
     late: (permits, timeout) => this.#late(permits, timeout),
     disposed: () => this[disposedError](),
+    cancelled: (reason) => new CancelledError(reason),
     tooMany: (permits) => tooMany(KIND, permits, this.#queue.permits),
     full: noPage,
   };

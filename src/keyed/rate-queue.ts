@@ -24,20 +24,21 @@ import type { Signal } from '../common/signals.js';
 import { reference } from '../objects/shared-object.js';
 import { cancelOn, isTimeout } from '../runtime/cancellation.js';
 import { setTimeout } from '../runtime/clock.js';
-import { ArenaFullError, CancelledError, mayNotBlock, noRoom } from '../runtime/errors.js';
+import { ArenaFullError, mayNotBlock, noRoom } from '../runtime/errors.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
 import type { Membership } from '../runtime/membership.js';
 import { countdown, parkUntilDue } from '../runtime/parking.js';
 import type { Semaphore } from '../semaphore/semaphore.js';
 import { BRIEFLY, PATIENTLY, type RateMemory, WATCH } from './rate-memory.js';
 
-/** What the errors of a request say. */
+/** Makes the errors of a request, in the classes of the copy of this package that has made the request. */
 export interface Texts {
   /** What it has waited for. */
   wanted(permits: number): string;
   late(permits: number, timeout: number): Error;
   /** The limiter has been disposed of. */
   disposed(): Error;
+  cancelled(reason: unknown): Error;
   tooMany(permits: number): Error;
   /** The arena has no room for another request. */
   full(): Error;
@@ -269,7 +270,7 @@ export class RateQueue {
   }
 
   #gone(answer: typeof DISMISSED | typeof REFUSED, permits: number, texts: Texts, reason?: unknown): Error {
-    return answer === REFUSED ? texts.tooMany(permits) : new CancelledError(reason);
+    return answer === REFUSED ? texts.tooMany(permits) : texts.cancelled(reason);
   }
 
   // --- Promises.

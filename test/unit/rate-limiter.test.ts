@@ -45,7 +45,7 @@ describe('a rate limiter', () => {
   });
 
   it('goes on when the window is over, in the order of the calls', async () => {
-    const { limiter } = fresh(2, 30);
+    const { limiter } = fresh(2, 300);
     limiter.take(2);
     const order: number[] = [];
     const waits = [1, 2, 1, 2].map((permits, i) => watch(limiter.takeAsync(permits), i, order));
