@@ -35,10 +35,10 @@ export { draftName, openName } from './arena/names';
 export { generation, isDisposed, isRobust, keep, maxOf } from './arena/objects';
 export {
   doorbell,
-  hostOf,
   isAsleep,
   lifeIfAlive,
   mostThreads,
+  runtimeIdOf,
   threadCount,
   ticketTaken,
   trapIfDead,

@@ -3,7 +3,7 @@
  * a module, and no tool knows that two words are of one object. Other scripts take the numbers of the core from here, so
  * no file repeats one of these numbers. The build throws
  *
- *   - if two words of one class of objects overlap, unless the comment of one says `in the place of` the other;
+ *   - if two words of one class of objects overlap, unless the comment of one says `instead of` the other;
  *   - if buildObject of core/arena/objects.ts does not set a word, unless its comment says `not set in a new object`;
  *   - if two answers have the same number, or two kinds the same low byte.
  *
@@ -11,6 +11,7 @@
  * other class has the word.
  */
 import { readdirSync, readFileSync } from 'node:fs';
+import { runInNewContext } from 'node:vm';
 
 const CONSTANT = /^export const (\w+): (\w+) = ([^;]+);(?: \/\/ (.*))?$/gm;
 /**
@@ -38,7 +39,7 @@ export function readWords(root) {
         file,
         answer: file === 'core/answers.ts',
         bytes: Number(bits) / 8,
-        instead: /in the place of (\w+)/.exec(says)?.[1],
+        instead: /instead of (\w+)/.exec(says)?.[1],
         of: [...(/of an? ((?:[A-Z]\w+(?: or )?)+)/.exec(says)?.[1].split(' or ') ?? [])],
         says: says.replace(/^i\d\d(, |: )?/, ''),
       });
@@ -68,23 +69,13 @@ function refuseTwins(all, numberOf) {
   }
 }
 
-/** The value of a constant: a number, or a product, a shift, a difference or the bits of numbers and other constants. */
+/** The value of a constant. JavaScript computes it with whole numbers of any size, as the compiler of the core does. */
 function numberOf(text, words) {
-  if (text.includes(' | ')) return text.split(' | ').reduce((bits, part) => bits | numberOf(part, words), 0);
-  const [, left, operator, right] = /^(\S+)(?: (\*|<<|-) (\S+))?$/.exec(text) ?? [];
-  const part = (one) => {
-    if (/^-(0x[0-9a-f]+|\d+)$/.test(one)) return -BigInt(one.slice(1));
-    if (/^(0x[0-9a-f]+|\d+)$/.test(one)) return BigInt(one);
-    if (!words.has(one)) throw new Error(`words.mjs cannot read ${text}`);
-    return BigInt(numberOf(words.get(one).text, words));
-  };
-  const operations = {
-    undefined: (a) => a,
-    '*': (a, b) => a * b,
-    '<<': (a, b) => a << b,
-    '-': (a, b) => a - b,
-  };
-  const value = operations[operator](part(left), right && part(right));
+  const whole = (one) =>
+    one.replace(/\b(?:[A-Z]\w*|0x[0-9a-f]+|\d+)\b/g, (part) =>
+      words.has(part) ? `(${whole(words.get(part).text)})` : `${part}n`,
+    );
+  const value = runInNewContext(whole(text));
   if (BigInt(Number(value)) !== value) throw new Error(`${text} is no number of JavaScript`);
   return Number(value);
 }

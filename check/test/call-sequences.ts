@@ -663,7 +663,7 @@ export class Sequence {
       case 23:
         return this.#draw(3)
           ? this.#call(t, this.#from(['threadCount', 'mostThreads', 'id', 'doorbell', 'open']), [])
-          : this.#call(t, this.#from(['hostOf', 'lifeIfAlive', 'isAsleep']), [this.#draw(THREADS + 1)]);
+          : this.#call(t, this.#from(['runtimeIdOf', 'lifeIfAlive', 'isAsleep']), [this.#draw(THREADS + 1)]);
       case 24:
         return this.#create(t);
       case 25:

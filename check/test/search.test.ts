@@ -129,10 +129,10 @@ const all: Plant[] = [
     program: mutated('waiting-array/enter', 'cmpxchg', constant('B_EXTENT'), 1, 'loosened'),
   },
   {
-    fault: 'the places of a dead thread stay as they are',
+    fault: 'the seats of a dead thread stay as they are',
     in: 'rw lock: a reader dies',
-    program: mutated('rw-lock-places/clearPlaces', 'store', 0, 1, 'dropped'),
-    shows: /rw-lock-places\/clearPlaces/,
+    program: mutated('rw-lock-seats/clearSeats', 'store', 0, 1, 'dropped'),
+    shows: /rw-lock-seats\/clearSeats/,
   },
   {
     fault: 'a record is freed without a new life',

@@ -36,7 +36,7 @@
  * while the next owner is still to learn that an owner has died: then nobody may have the key open for a while.
  *
  * When an object is freed, its generation changes, and when the last thread closes it, too. So an old handle fails to
- * attach, and does not find the next object in the same place. The last thread that has the object of a key may keep the
+ * attach, and does not find the next object at the same address. The last thread that has the object of a key may keep the
  * closed object for its next key. This saves to free an object and to make one, some 30 locked instructions. All words
  * but the name and `life` are then as those of a new object: nobody has the permits, and nobody has ever waited (letGo in
  * kinds/kinds.ts). Only the ticket is higher. If the thread dies meanwhile, its reaper frees the object as any closed
@@ -122,7 +122,7 @@ export function buildObject(
   atomic.store<i64>(o, first, TICKET);
   const counter = (kind & HAS_COUNT) !== 0;
   atomic.store<i64>(o, counter ? first : first + (permits as i64), GRANT);
-  // O_VARIANT, M_WORD and O_PLACE are in the same place, and M_LIMIT is in that of O_PARKED: these stores set them too.
+  // O_VARIANT, M_WORD and O_PLACE are at the same offset, and M_LIMIT is at that of O_PARKED: these stores set them too.
   atomic.store<i64>(o, counter ? (permits as i64) : variant, O_COUNTER);
   atomic.store<i32>(o, 0, O_PARKED);
   atomic.store<i64>(o, 0, O_OWN_LAST);
@@ -144,7 +144,7 @@ export function buildObject(
   return o;
 }
 
-/** Returns the generation, which tells the object from earlier and later ones in the same place. */
+/** Returns the generation, which tells the object from earlier and later ones at the same address. */
 export function generation(o: usize): u32 {
   return generationIn(atomic.load<u64>(o, O_LIFE));
 }

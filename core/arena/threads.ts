@@ -12,8 +12,8 @@ import {
   LIFE_STATE,
   NEVER,
   T_DOORBELL,
-  T_HOST,
   T_LIFE,
+  T_RUNTIME_ID,
   T_SLEEPS,
   T_SLEEPS_ON,
   THREAD_SIZE,
@@ -148,10 +148,10 @@ export function lifeIfAlive(thread: i32): i32 {
   return isAlive(life) ? (life & ~LIFE_STATE) | ALIVE : 0;
 }
 
-/** Returns the number `host` that a thread passed to register; 0 if the thread is not registered. */
-export function hostOf(thread: i32): i32 {
-  const host = atomic.load<i32>(threadRecord(thread), T_HOST);
-  return isAlive(lifeOf(thread)) ? host : 0;
+/** Returns the id that a thread passed to register; 0 if the thread is not registered. */
+export function runtimeIdOf(thread: i32): i32 {
+  const id = atomic.load<i32>(threadRecord(thread), T_RUNTIME_ID);
+  return isAlive(lifeOf(thread)) ? id : 0;
 }
 
 /** Returns how many threads are registered now. Racy by nature. */

@@ -54,7 +54,7 @@ export const USED_THREADS: usize = 192;
 
 // i64: the thread that reaps, its index << 32 | life; 0 when no thread reaps. See reaping.ts.
 export const REAPER: usize = 384;
-// i32: the host number of the keeper, which is the thread that notices deaths in this arena. 0 if the arena has no
+// i32: the runtime id of the keeper, which is the thread that notices deaths in this arena. 0 if the arena has no
 // keeper yet. UNWATCHED from the start if it never gets one. The first thread that shares the arena sets the word by
 // cmpxchg (src/host/keeper.ts). -2 means that the keeper is about to set the word (src/host/ports.ts).
 export const KEEPER: usize = 392;
@@ -166,7 +166,7 @@ export const CLOSED_BELOW: i64 = -0x2000000000000000;
 // The same two numbers for a counter.
 export const CLOSED_COUNTER: i64 = -0x4000000000000000;
 export const COUNTER_CLOSED_BELOW: i64 = -0x2000000000000000;
-// The bit which says, in a word in the place of O_COUNTER that is no counter, that the object is closed.
+// The bit which says, in a word instead of O_COUNTER that is no counter, that the object is closed.
 export const CLOSED_BIT: i64 = 0x4000;
 
 // --- Name -----------------------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ export const N_KEY: u32 = 0xff;
 // |              | DEAD -> FREE, epoch+1  | the reaper, when nothing is left in its name, cmpxchg                   |
 // | wake         | any -> 0               | the thread itself before it sleeps as the head of a mutex, store        |
 // |              | any -> 1               | the thread that wakes it (wakeHead), store                              |
-// | host         | any                    | the thread that registers, store                                        |
+// | runtime id   | any                    | the thread that registers, store                                        |
 // |              | any -> 0               | the thread itself when it ends, or its reaper, store                    |
 // | doorbell     | d -> d+1               | a thread that makes a promise of the thread due, closes it, or asks it  |
 // |              |                        | to leave; the waker of the head of a mutex; the thread itself (recover, |
@@ -214,7 +214,7 @@ export const N_KEY: u32 = 0xff;
 export const THREAD_SIZE: usize = 128;
 export const T_LIFE: usize = 0; // i32
 export const T_DOORBELL: usize = 4; // i32
-export const T_HOST: usize = 8; // i32, the runtime's number for the thread, and 1 more; 0 if it has none
+export const T_RUNTIME_ID: usize = 8; // i32, the number by which the runtime knows the thread, and 1 more; 0 if it has none
 export const T_WAKE: usize = 12; // i32
 export const T_COLLISIONS: usize = 16; // i32, how often it has come to a bucket or chain in which another waiter stood
 export const T_FUTILE_WAKES: usize = 20; // i32, how often it was woken early, with no time-out, and waited again
@@ -281,12 +281,12 @@ export const E_REQUEST: usize = 16; // i64
 export const E_CELLS: usize = 24; // i64
 export const E_END: usize = 32; // i64, of a run (runs.ts) or a tombstone: the ticket after its last
 export const E_HELD: usize = 40; // i64, of an attachment: permits held of a robust object; of a mutex, 1 for the head
-export const E_LEAVING: usize = 40; // i64, of a waiter, in the place of E_HELD: ~start while it takes its tickets back
+export const E_LEAVING: usize = 40; // i64, of a waiter, instead of E_HELD: ~start while it takes its tickets back
 // When the first request of the element began to wait, or went to sleep if it blocks its thread; 0: not known yet.
 export const E_SINCE: usize = 48; // i32, milliseconds, modulo 2^32
 // i32, 1 if the waiter in the queue to which the element belongs may sleep: whoever ends its wait must notify it. The
 // waiter stores 1 before it sleeps, and 0 when it has woken. An exception may leave the 1. An element that has served a
-// chain may have another value here, in the place of E_GATE (papers/words.ts).
+// chain may have another value here, instead of E_GATE (papers/words.ts).
 export const E_ASLEEP: usize = 52;
 
 export const OBJECT_SHIFT: i64 = 31;

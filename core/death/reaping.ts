@@ -63,8 +63,8 @@ import {
   REAPER,
   RESERVED,
   STATE_MASK,
-  T_HOST,
   T_LIFE,
+  T_RUNTIME_ID,
   T_WAKE,
   TOMBSTONE,
   WAITING,
@@ -125,9 +125,9 @@ function becomeReaper(): bool {
 function reapOne(thread: i32): void {
   cleanUp(thread);
   const life = lifeOf(thread);
-  // The host number is cleared before another thread can take the record. Otherwise a reader could take it for the
+  // The runtime id is cleared before another thread can take the record. Otherwise a reader could take it for the
   // number of the next thread.
-  atomic.store<i32>(threadRecord(thread), 0, T_HOST);
+  atomic.store<i32>(threadRecord(thread), 0, T_RUNTIME_ID);
   atomic.cmpxchg<i32>(threadRecord(thread), life, life + (FREE - DEAD) + LIFE_EPOCH, T_LIFE);
   rouse(threadRecord(thread) + T_WAKE);
 }

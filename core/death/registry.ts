@@ -5,16 +5,16 @@
 import { ANSWER_FULL } from '../answers';
 import { reserve, setSecondSpare, setSpare, spare } from '../arena/elements';
 import { become, me, mostThreads, myLife, setOwner, threadRecord, wakeUp } from '../arena/threads';
-import { ALIVE, FREE, H_THREADS, LIFE_EPOCH, LIFE_STATE, T_HOST, T_LIFE, USED_THREADS } from '../arena/words';
+import { ALIVE, FREE, H_THREADS, LIFE_EPOCH, LIFE_STATE, T_LIFE, T_RUNTIME_ID, USED_THREADS } from '../arena/words';
 import { threadBegins, threadEnds } from '../kinds/kinds';
 import { callEnded, noCall } from '../queue/pending-call';
 import { cleanUp } from './reaping';
 
 /**
- * Registers the calling thread, for which its runtime has the number `host` (0: none). Returns its index, or
+ * Registers the calling thread, which its runtime knows by `runtimeId` (0: by none). Returns its index, or
  * ANSWER_FULL when records or elements have run out.
  */
-export function register(host: i32): i32 {
+export function register(runtimeId: i32): i32 {
   const capacity = atomic.load<i32>(H_THREADS);
   for (let i = 1; i <= capacity; i++) {
     const life = atomic.load<i32>(threadRecord(i), T_LIFE);
@@ -23,7 +23,7 @@ export function register(host: i32): i32 {
     let used = mostThreads();
     while (used < i) used = raise(used, i);
     if (atomic.cmpxchg<i32>(threadRecord(i), life, life + (ALIVE - FREE), T_LIFE) !== life) continue;
-    atomic.store<i32>(threadRecord(i), host, T_HOST);
+    atomic.store<i32>(threadRecord(i), runtimeId, T_RUNTIME_ID);
     become(i, life + (ALIVE - FREE));
     setOwner(i);
     noCall();
@@ -57,9 +57,9 @@ export function unregister(): void {
   setSecondSpare(0);
   if (alive) {
     cleanUp(me);
-    // The host number is cleared before another thread can take the record. Otherwise a reader could take it for the
+    // The runtime id is cleared before another thread can take the record. Otherwise a reader could take it for the
     // number of the next thread.
-    atomic.store<i32>(threadRecord(me), 0, T_HOST);
+    atomic.store<i32>(threadRecord(me), 0, T_RUNTIME_ID);
     atomic.cmpxchg<i32>(threadRecord(me), myLife, myLife + (FREE - ALIVE) + LIFE_EPOCH, T_LIFE);
   }
   // The stale life makes every later exchange on a record fail.

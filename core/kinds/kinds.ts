@@ -19,7 +19,7 @@
  * that of its setters is robust.
  *
  * Each kind has a function of its own for what a dead thread held of it or waited for: releaseOfDead
- * (semaphore/robust.ts), releaseOfDeadOwner (mutex/mutex-head.ts), passOn (condition), endOfDead (phase), clearPlaces
+ * (semaphore/robust.ts), releaseOfDeadOwner (mutex/mutex-head.ts), passOn (condition), endOfDead (phase), clearSeats
  * (rw-lock), passForDead (channel) and uncountDead (counter).
  */
 
@@ -68,7 +68,7 @@ import { isOwner, mutexDispose, ownerHasDied, resetGuess, roomForWaiter, spoilGu
 import { releaseHead, releaseOfDeadOwner } from './mutex/mutex-head';
 import { M_WAITER, M_WORD } from './mutex/words';
 import { disposePhase, endOfDead, phaseCount } from './phase/phase';
-import { clearPlaces, NOBODY } from './rw-lock/rw-lock-places';
+import { clearSeats, NOBODY } from './rw-lock/rw-lock-seats';
 import { releaseOfDead } from './semaphore/robust';
 import { KIND_CONDITION, KIND_RW_LOCK } from './words';
 
@@ -165,7 +165,7 @@ export function ownerDied(o: usize, thread: i32, e: usize): void {
   const kind = kindOf(o);
   if (kind & HAS_HEAD) releaseOfDeadOwner(o, thread, e);
   else {
-    if (kind === KIND_RW_LOCK) clearPlaces(o, thread);
+    if (kind === KIND_RW_LOCK) clearSeats(o, thread);
     if (kind & IS_END) endDied(o, thread, kind, e);
     // Its disposer closes the count first, and the queue after it.
     if (isCounter(kind) && isClosedCounter(atomic.load<i64>(o, O_COUNTER))) dispose(o);
@@ -197,7 +197,7 @@ export function disposeAgain(o: usize): void {
   if (kind & HAS_HEAD) mutexDispose(o);
   else if (kind & HAS_QUEUE) dispose(o);
   if (kind & (HAS_PHASE | HAS_COUNT)) disposePhase(o);
-  if (kind === KIND_RW_LOCK) clearPlaces(o, NOBODY);
+  if (kind === KIND_RW_LOCK) clearSeats(o, NOBODY);
 }
 
 /**

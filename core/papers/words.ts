@@ -28,23 +28,23 @@
 // | parked    |                                  |                                                                 |
 //
 // The ticket of a sequestered TwaSemaphore stays at its first value. Words that only buildObject sets are not listed.
-export const O_HASH: usize = 36; // i32, in the place of O_ROBUST: one of HASH_*, with ON_CHAINS and SEQUESTERED
+export const O_HASH: usize = 36; // i32, instead of O_ROBUST: one of HASH_*, with ON_CHAINS and SEQUESTERED
 // createObject stores the 8 bytes of O_VARIANT. Each class has its own words there: the next six.
-export const O_VARIANT: usize = 40; // i64, in the place of O_COUNTER
-export const O_WAKE: usize = 40; // i32, of a ChainSemaphore, in the place of O_VARIANT: one of WAKE_*
+export const O_VARIANT: usize = 40; // i64, instead of O_COUNTER
+export const O_WAKE: usize = 40; // i32, of a ChainSemaphore, instead of O_VARIANT: one of WAKE_*
 // Pauses for each ticket ahead between two looks at grant.
-export const O_DELAY: usize = 40; // i32, of a TicketSemaphore, in the place of O_VARIANT
-export const O_LAZY: usize = 44; // i32, of a ChannelSemaphore, in the place of O_VARIANT: 1 if it waits by keyWaitLazy
+export const O_DELAY: usize = 40; // i32, of a TicketSemaphore, instead of O_VARIANT
+export const O_LAZY: usize = 44; // i32, of a ChannelSemaphore, instead of O_VARIANT: 1 if it waits by keyWaitLazy
 // Looks at grant before a waiter pushes its element.
-export const O_LOOK: usize = 44; // i32, of a ChainSemaphore, in the place of O_VARIANT
+export const O_LOOK: usize = 44; // i32, of a ChainSemaphore, instead of O_VARIANT
 // 1 if its waiters alternate between two elements.
-export const O_ALTERNATES: usize = 44; // i32, of a LocationSemaphore, in the place of O_VARIANT
+export const O_ALTERNATES: usize = 44; // i32, of a LocationSemaphore, instead of O_VARIANT
 // The sequence of the place. The word parked comes after it, as in a bucket.
-export const O_PLACE: usize = 40; // i64, of an AtomicSemaphore, in the place of O_VARIANT
+export const O_PLACE: usize = 40; // i64, of an AtomicSemaphore, instead of O_VARIANT
 // How many of the present platoon have left it.
-export const O_DEPARTED: usize = 84; // i32, of a Capacitor, in the place of O_ADDED
+export const O_DEPARTED: usize = 84; // i32, of a Capacitor, instead of O_ADDED
 // The tickets taken so far, if the semaphore is sequestered.
-export const O_TAKEN: usize = 96; // i64, of a TwaSemaphore, in the place of O_OWNER
+export const O_TAKEN: usize = 96; // i64, of a TwaSemaphore, instead of O_OWNER
 
 // How a ChainSemaphore wakes.
 export const WAKE_ALL: i32 = 0; // Listing 3: each woken waiter looks at grant

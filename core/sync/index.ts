@@ -44,13 +44,13 @@ export {
   isDrained,
   isStamp,
   openGate,
-  placeFor,
   readsBy,
   readToo,
+  seatFor,
   shutGate,
   stampOf,
   tryRead,
   unreportedDeaths,
 } from '../kinds/rw-lock/rw-lock';
-export { clearPlaces } from '../kinds/rw-lock/rw-lock-places';
+export { clearSeats } from '../kinds/rw-lock/rw-lock-seats';
 export { setAwake } from '../queue/polling';

@@ -14,7 +14,7 @@ import { WHOLE } from './each-server.js';
 import { folder, type Granted, Member, members } from './local-processes.js';
 import { sleep, until } from './setting.js';
 
-/** Calls the function at the next turn of the event loop, also under fake timers. */
+/** Calls the function at the next iteration of the event loop, also under fake timers. */
 const { setImmediate: turn } = globalThis;
 
 const waiting = async (by: Member, count: number): Promise<void> =>

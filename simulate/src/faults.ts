@@ -192,7 +192,7 @@ const mended: Record<string, Fault> = {
     patches: [{ find: 'side.deaths = 0; return', put: 'side.deaths = 0; side.open(2); return' }],
   },
   'rw-lock-order': {
-    what: 'a reader that comes after a writer whose turn has come goes before it, in the same turn of the event loop',
+    what: 'a reader that comes after a writer whose turn has come goes before it, in the same iteration of the event loop',
     kinds: ['RwLock'],
     patches: [{ find: 'if (writes && side.shut() === 3 && timeout === 0) side.drained(2);', put: '' }],
   },

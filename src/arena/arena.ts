@@ -220,9 +220,9 @@ export class Arena {
    *
    * The memory is freed when every thread has left, no thread keeps an object or a handle of the arena, and the runtime
    * has collected these objects and handles. V8 collects them at the latest when it needs the address space for another
-   * arena. But V8 does not collect what the present turn of the event loop has used. So a program that makes thousands
-   * of arenas one after another must let the event loop turn. (Under a tight `ulimit -v` V8 collects in this way only
-   * arenas whose handle was never taken.)
+   * arena. But V8 does not collect what the present iteration of the event loop has used. So a program that makes
+   * thousands of arenas one after another must let the event loop turn. (Under a tight `ulimit -v` V8 collects in this
+   * way only arenas whose handle was never taken.)
    *
    * Locks and capacitors of `taketurns/algorithms` that the thread holds stay locked, as they do when a thread ends.
    * Unlock them before you call `dispose`.

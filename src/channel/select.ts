@@ -98,7 +98,7 @@ export function acquiring(semaphore: Semaphore, permits = 1): Case<never> {
       checkInteger('acquiring: permits', permits, 1, membership.core.maxOf(semaphore[reference].address));
       return {
         membership,
-        // An idle semaphore may get another place meanwhile.
+        // An idle semaphore may get another address meanwhile.
         get shared() {
           return semaphore[reference].shared;
         },

@@ -13,8 +13,8 @@ export type WaitAsync = (
 /** What the core tells of the threads of an arena; their indices go from 1 to `mostThreads()`. */
 export interface Registry {
   mostThreads(): number;
-  /** Returns the name of a thread; 0 if there is none. */
-  hostOf(thread: number): number;
+  /** Returns the number by which the runtime knows a thread, and 1 more; 0 if there is none. */
+  runtimeIdOf(thread: number): number;
   lifeIfAlive(thread: number): number;
   reap(thread: number, life: number, onlyAsleep: number): number;
 }

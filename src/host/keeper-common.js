@@ -34,6 +34,6 @@ export function forget(arena) {
 export function eachThread(core, run) {
   for (let i = core.mostThreads(); i > 0; i--) {
     const life = core.lifeIfAlive(i);
-    if (life !== 0) run(i, life, core.hostOf(i));
+    if (life !== 0) run(i, life, core.runtimeIdOf(i));
   }
 }

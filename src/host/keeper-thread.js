@@ -13,15 +13,15 @@ function look(memory) {
   const { arena, core, isNew } = met;
   // The main thread may have told of itself before the door was open.
   if (isNew) greetMain(arena);
-  eachThread(core, (thread, life, host) => {
-    if (host > MAIN) hear(arena, thread, life, host);
+  eachThread(core, (thread, life, runtimeId) => {
+    if (runtimeId > MAIN) hear(arena, thread, life, runtimeId);
   });
   forget(arena);
 }
 
 /** Sends a port and the name of this keeper into the channel of a thread. Returns whether that has arrived, or the thread is dead. */
-function send(arena, host, port) {
-  const channel = new BroadcastChannel(`taketurns:${arena.id}:${host}`);
+function send(arena, runtimeId, port) {
+  const channel = new BroadcastChannel(`taketurns:${arena.id}:${runtimeId}`);
   const symbol = Object.getOwnPropertySymbols(channel).find(({ description }) => description === 'kHandle');
   const answer = channel[symbol].postMessage([port, threadId + 1], [port]);
   channel.close();
@@ -29,14 +29,14 @@ function send(arena, host, port) {
 }
 
 /** Gives a thread a port of a new channel, and calls `ended` when that closes, or the thread is dead already. */
-function connect(arena, host, ended) {
+function connect(arena, runtimeId, ended) {
   const { port1, port2 } = new MessageChannel();
   port1.on('close', ended);
-  if (send(arena, host, port2)) return;
+  if (send(arena, runtimeId, port2)) return;
   // Another member leaves the channel only after a turn of its event loop. Then this port closes without a death.
   port1.off('close', ended);
   port1.close();
-  setTimeout(connect, AGAIN, arena, host, ended);
+  setTimeout(connect, AGAIN, arena, runtimeId, ended);
 }
 
 /** Gives the main thread, if it listens, a port by which it hears when this keeper ends. */
@@ -44,11 +44,11 @@ function greetMain(arena) {
   connect(arena, MAIN, () => {});
 }
 
-function hear(arena, thread, life, host) {
+function hear(arena, thread, life, runtimeId) {
   const key = `${thread}:${life}`;
   if (arena.heard.has(key)) return;
   arena.heard.add(key);
-  connect(arena, host, () => {
+  connect(arena, runtimeId, () => {
     // The thread may have left the arena, and attached to it again. Then it has another record and another port.
     meet(arena.memory).core.reap(thread, life, 0);
     arena.heard.delete(key);

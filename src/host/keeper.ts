@@ -149,8 +149,8 @@ function handleOf(channel: BroadcastChannel): MessagePort | undefined {
 }
 
 /**
- * Closes channels, and leaves them at once. `close` alone leaves a channel only at the next turn of the event loop, and
- * until then messages pile up. What is sent nowhere is gone at once.
+ * Closes channels, and leaves them at once. `close` alone leaves a channel only at the next iteration of the event
+ * loop, and until then messages pile up. What is sent nowhere is gone at once.
  */
 function leave(...channels: BroadcastChannel[]): void {
   const nowhere = new BroadcastChannel(`${STARTER}${threadId}:${sinks++}:${Math.random()}`);

@@ -57,7 +57,7 @@ export const deaths: Deaths | undefined = locks && {
     let registry: Registry | undefined = core;
     const heard = new Set([threadName]);
     const each = (run: (name: number, thread: number) => void) => {
-      for (let i = registry ? registry.mostThreads() : 0; i > 0; i--) run((registry as Registry).hostOf(i), i);
+      for (let i = registry ? registry.mostThreads() : 0; i > 0; i--) run((registry as Registry).runtimeIdOf(i), i);
     };
     const hear = (name: number) => {
       if (heard.has(name)) return;

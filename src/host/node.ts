@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { setInterval as repeat, setTimeout as start, clearTimeout as stop } from 'node:timers';
 import { getEnvironmentData, isMainThread, setEnvironmentData, threadId, type Worker } from 'node:worker_threads';
-import { STILL_AWAKE, T_DOORBELL, T_HOST, THREAD_SIZE } from '../border/numbers.js';
+import { STILL_AWAKE, T_DOORBELL, T_RUNTIME_ID, THREAD_SIZE } from '../border/numbers.js';
 import { isFake, realNow, realTimers } from '../common/real-clock.js';
 import { anchored } from './anchored.js';
 import type { Host, Mortal, Registry } from './host.js';
@@ -112,7 +112,7 @@ function reapNamed(core: Registry, name: number, left: number, isProof: boolean)
   const LOOK = 20;
   for (let i = core.mostThreads(); i > 0; i--) {
     const life = core.lifeIfAlive(i);
-    if (life !== 0 && core.hostOf(i) === name) core.reap(i, life, Number(left > 0 || !isProof));
+    if (life !== 0 && core.runtimeIdOf(i) === name) core.reap(i, life, Number(left > 0 || !isProof));
   }
   if (left > 0) setTimeout(() => reapNamed(core, name, left - LOOK, isProof), LOOK);
 }
@@ -129,7 +129,7 @@ function reapEnded({ core, memory, thread: me }: Mortal, name: number): void {
   if (!isWatched(memory)) return;
   const words = new Int32Array(memory.buffer);
   for (let i = core.mostThreads(); i > 0; i--) {
-    const named = (core.doorbell() - T_DOORBELL + (i - me) * THREAD_SIZE + T_HOST) / 4;
+    const named = (core.doorbell() - T_DOORBELL + (i - me) * THREAD_SIZE + T_RUNTIME_ID) / 4;
     if (Atomics.load(words, named) !== name) continue;
     const life = core.lifeIfAlive(i);
     // In Deno only a worker that sleeps has certainly ended.

@@ -16,7 +16,7 @@ function claim(memory) {
 // port has passed through a channel of worker_threads, it has this event.
 const { port1, port2 } = new MessageChannel();
 process.on('workerMessage', (message) => port1.postMessage(message, [message.port]));
-port2.on('message', ({ memory, host, port }) => {
+port2.on('message', ({ memory, runtimeId, port }) => {
   const { arena } = (claim(memory) && meet(memory)) || {};
   if (!arena) return;
   arena.heard.add(port);
@@ -28,7 +28,7 @@ port2.on('message', ({ memory, host, port }) => {
   port.on('close', () => {
     const { core } = meet(memory);
     eachThread(core, (thread, life, name) => {
-      if (name === host && !hasLeft) core.reap(thread, life, 0);
+      if (name === runtimeId && !hasLeft) core.reap(thread, life, 0);
     });
     arena.heard.delete(port);
     forget(arena);

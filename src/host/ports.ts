@@ -103,7 +103,7 @@ export function openLine(memory: WebAssembly.Memory): Line | undefined {
   if (keeper <= 0) return undefined;
   const { port1, port2 } = new threads.MessageChannel();
   ports.add(port1);
-  post(keeper - 1, { memory, host: threadName, port: port2 }, [port2]).catch(() => {});
+  post(keeper - 1, { memory, runtimeId: threadName, port: port2 }, [port2]).catch(() => {});
   return {
     announce() {},
     close() {

@@ -13,7 +13,7 @@ import {
   O_PHASE,
   O_ROBUST,
 } from '../border/numbers.js';
-import { attachmentsOf, type Look, placesOf } from './look.js';
+import { attachmentsOf, type Look, seatsOf } from './look.js';
 import { kindOf } from './view.js';
 
 /** A thread that holds an object. */
@@ -36,7 +36,7 @@ export function holdersIn(look: Look, object: number): Holder[] | undefined {
   if (kind === KIND_ONCE || kind === KIND_WAIT_GROUP) return held();
   if (kind !== KIND_RW_LOCK) return undefined;
   const isShut = (view.load(object + O_PHASE) & GATE_SHUT) !== 0;
-  const readers = placesOf(look, object).filter(({ reads }) => reads);
+  const readers = seatsOf(look, object).filter(({ reads }) => reads);
   // A writer has the turn while it still waits for readers. While the gate is open, a thread with the turn may update.
   const isWaiting = isShut && readers.length > 0;
   return [...(isWaiting ? [] : held()), ...readers.map(({ thread }) => ({ thread, permits: 1 }))];

@@ -5,7 +5,7 @@
  *     objects       which are live                                             their words
  *     requests      who waits in the queue of an object, in order              the elements (elements.ts)
  *     attachments   what a thread holds of an object, and its other waits      the elements
- *     places        who reads a RwLock, or waits to read it                    the records of the threads
+ *     seats         who reads a RwLock, or waits to read it                    the records of the threads
  *
  * How the parts fit together. A look never stops another thread, so it is no snapshot. But each line in it is right for
  * one moment of the look (elements.ts). And a thread that sleeps changes none of its words. So what the look says of
@@ -26,10 +26,10 @@ import {
   LIFE_STATE,
   M_HEAD,
   OBJECT_SIZE,
-  PLACE_FLAGS,
-  PLACE_SIZE,
+  SEAT_FLAGS,
+  SEAT_SIZE,
   T_DOORBELL,
-  T_PLACES,
+  T_SEATS,
   T_SLEEPS,
   T_SLEEPS_ON,
   THREAD_MASK,
@@ -69,16 +69,16 @@ export interface Waiter extends Omit<Request, 'at' | 'isAsync'> {
   readonly isOutside: boolean;
 }
 
-/** A place of a thread that reads a RwLock or waits to read it. */
-export interface Place {
+/** A seat of a thread that reads a RwLock or waits to read it. */
+export interface Seat {
   readonly address: number;
   readonly thread: number;
   readonly object: number;
   readonly reads: boolean;
   readonly waits: boolean;
-  /** The low half of the place: the phase for the end of which a thread waits. */
+  /** The low half of the seat: the phase for the end of which a thread waits. */
   readonly phase: number;
-  /** The high half of the place. */
+  /** The high half of the seat. */
   readonly high: number;
 }
 
@@ -90,7 +90,7 @@ export class Look implements Elements {
   readonly queues: Elements['queues'];
   readonly attachments: Elements['attachments'];
   /** By the address of the object. */
-  readonly places: ReadonlyMap<number, readonly Place[]>;
+  readonly seats: ReadonlyMap<number, readonly Seat[]>;
   readonly waiting: Int32Array;
   readonly longest: Int32Array;
   readonly elements: number;
@@ -112,7 +112,7 @@ export class Look implements Elements {
     this.waiting = waiting;
     this.longest = longest;
     this.elements = elements;
-    this.places = placesIn(view, this.threads);
+    this.seats = seatsIn(view, this.threads);
   }
 
   /** The live objects. */
@@ -212,8 +212,8 @@ export function attachmentsOf(look: Look, object: number): readonly Attachment[]
   return look.attachments.get(object) ?? NO_ONE;
 }
 
-export function placesOf(look: Look, object: number): readonly Place[] {
-  return look.places.get(object) ?? NO_ONE;
+export function seatsOf(look: Look, object: number): readonly Seat[] {
+  return look.seats.get(object) ?? NO_ONE;
 }
 
 /**
@@ -260,21 +260,21 @@ function objectsIn(view: View): number[] {
   return objects;
 }
 
-function placesIn(view: View, threads: ReadonlyMap<number, Thread>): Map<number, Place[]> {
-  const places = new Map<number, Place[]>();
+function seatsIn(view: View, threads: ReadonlyMap<number, Thread>): Map<number, Seat[]> {
+  const seats = new Map<number, Seat[]>();
   for (const thread of threads.keys()) {
     const record = view.record(thread);
-    for (let address = record + T_PLACES; address < record + THREAD_SIZE; address += PLACE_SIZE) {
+    for (let address = record + T_SEATS; address < record + THREAD_SIZE; address += SEAT_SIZE) {
       const high = view.load(address + 4);
-      const flags = high & PLACE_FLAGS;
+      const flags = high & SEAT_FLAGS;
       if (flags === 0) continue;
       const object = high - flags;
       const phase = view.load(address);
-      const place = { address, thread, object, reads: (flags & 1) !== 0, waits: (flags & 2) !== 0, phase, high };
-      addTo(places, object, place);
+      const seat = { address, thread, object, reads: (flags & 1) !== 0, waits: (flags & 2) !== 0, phase, high };
+      addTo(seats, object, seat);
     }
   }
-  return places;
+  return seats;
 }
 
 function before(now: number): AgeOf {

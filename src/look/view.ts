@@ -23,8 +23,8 @@ import {
   O_KIND,
   O_LIFE,
   OBJECT_SIZE,
-  T_HOST,
   T_LIFE,
+  T_RUNTIME_ID,
   THREAD_MASK,
   THREAD_SIZE,
   USED_ELEMENTS,
@@ -135,8 +135,8 @@ export class View {
 
   /** Returns the `threadId` of a thread; undefined if its runtime gives none. */
   threadId(thread: number): number | undefined {
-    const host = this.load(this.record(thread) + T_HOST);
-    return host > 0 ? host - 1 : undefined;
+    const id = this.load(this.record(thread) + T_RUNTIME_ID);
+    return id > 0 ? id - 1 : undefined;
   }
 
   /** Returns how many bytes of the arena may have been touched: all tables, and what of the others was ever in use. */

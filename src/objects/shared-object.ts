@@ -112,7 +112,7 @@ export abstract class SharedObject<K extends Kind> implements Disposable {
   }
 
   /**
-   * @internal If the object has been evicted, gives it a place again. Returns whether it had been evicted. Until then
+   * @internal If the object has been evicted, gives it an address again. Returns whether it had been evicted. Until then
    * calls of the core find the object closed.
    */
   protected [back](): boolean {

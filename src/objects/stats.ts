@@ -183,7 +183,7 @@ export interface MutexStats {
 
 /** @internal Returns the `threadId` of a thread in `worker_threads`; undefined if it has none, or the thread is 0. */
 export function threadIdOf(core: Core, thread: number): number | undefined {
-  const name = thread && core.hostOf(thread);
+  const name = thread && core.runtimeIdOf(thread);
   return name > 0 ? name - 1 : undefined;
 }
 

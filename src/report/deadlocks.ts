@@ -16,7 +16,7 @@
  */
 import { HAS_HEAD, KIND_RW_LOCK, KIND_SEMAPHORE, O_ROBUST } from '../border/numbers.js';
 import { addTo } from '../look/elements.js';
-import { type Look, placesOf } from '../look/look.js';
+import { type Look, seatsOf } from '../look/look.js';
 import { kindOf } from '../look/view.js';
 import { epoch } from '../runtime/epoch.js';
 import { isConfirmed } from './confirm.js';
@@ -330,7 +330,7 @@ function waitsIn(look: Look, after: number): Wait[] {
       if (waits === 0 || waited < after || look.threads.get(thread)?.isAsleep) continue;
       if (head === thread) add(thread, object, 'head', false, waited);
       if (isMutex) continue;
-      const reads = placesOf(look, object).some((place) => place.thread === thread && place.waits);
+      const reads = seatsOf(look, object).some((seat) => seat.thread === thread && seat.waits);
       add(thread, object, kind === KIND_RW_LOCK && !reads ? 'drain' : 'phase', false, waited);
     }
   }

@@ -20,7 +20,7 @@ import {
 } from '../border/numbers.js';
 import { emptyQueue, type Queue } from '../look/elements.js';
 import { holdersIn } from '../look/holders.js';
-import { attachmentsOf, type Look, placesOf, type Waiter } from '../look/look.js';
+import { attachmentsOf, type Look, seatsOf, type Waiter } from '../look/look.js';
 import { permitsAt } from '../look/permits.js';
 import { kindOf } from '../look/view.js';
 import type { Used } from '../objects/stats.js';
@@ -292,7 +292,7 @@ function permitsOf(
   }
   if (kind === KIND_RW_LOCK) {
     const isShut = (view.load(object + O_PHASE) & GATE_SHUT) !== 0;
-    const isRead = placesOf(look, object).some(({ reads }) => reads);
+    const isRead = seatsOf(look, object).some(({ reads }) => reads);
     const shut = isRead ? 'locked for reading, and a writer waits for these readers' : 'locked for writing';
     const isUpdated = attachmentsOf(look, object).some(({ held }) => held > 0);
     const open = [...(isRead ? ['reading'] : []), ...(isUpdated ? ['an update'] : [])].join(' and for ');

@@ -5,7 +5,7 @@
  *     Mutex               the lock                      the owner, in the word of the mutex
  *     robust Semaphore    permits                       each thread with permits, in its attachment
  *     RwLock              the turn, to write            the thread that has the turn, in its attachment
- *                         the readers, to write         each reader, in its place
+ *                         the readers, to write         each reader, in its seat
  *                         the writer, to read           the thread that has the turn and has shut the gate
  *     Once                the end of the work           the thread that does the work, in its attachment
  *     all others          nobody knows whom: any thread may release, notify or arrive
@@ -49,8 +49,8 @@ import {
   O_ROBUST,
   OBJECT_SIZE,
   STATE_MASK,
-  T_HOST,
   T_LIFE,
+  T_RUNTIME_ID,
   T_SLEEPS,
   T_SLEEPS_ON,
   T_WAKE,
@@ -58,7 +58,7 @@ import {
   WIDTH_MASK,
 } from '../border/numbers.js';
 import { type Attachment, addTo } from '../look/elements.js';
-import { attachmentsOf, type Look, type Place, placesOf, type Thread } from '../look/look.js';
+import { attachmentsOf, type Look, type Seat, seatsOf, type Thread } from '../look/look.js';
 import { has, isAsync, kindOf, objectIndexOf, threadOf, View } from '../look/view.js';
 import { addressIn, type Fact, type Sleeper } from './confirm.js';
 
@@ -110,8 +110,8 @@ function heldFacts(view: View, { element, thread, object, held }: Attachment): F
   ];
 }
 
-/** Returns the facts that a place still has the value that the look has found. */
-function placeFacts({ address, phase, high }: Place): Fact[] {
+/** Returns the facts that a seat still has the value that the look has found. */
+function seatFacts({ address, phase, high }: Seat): Fact[] {
   return [
     { address, value: phase, mask: ALL_BITS },
     { address: address + 4, value: high, mask: ALL_BITS },
@@ -208,10 +208,10 @@ function wantedOfObject(look: Look, thread: number, word: number): Wanted | unde
   if (own === undefined) return undefined;
   const since = view.load(own.element + E_SINCE);
   if (offset === O_PHASE + 4) {
-    // A reader waits for the end of the phase that its place names. Other kinds wait for the end of the present phase.
-    const place = placesOf(look, object).find((place) => place.thread === thread);
-    const facts = place
-      ? [...placeFacts(place), { address: object + O_PHASE + 4, value: place.phase, mask: ALL_BITS }]
+    // A reader waits for the end of the phase that its seat names. Other kinds wait for the end of the present phase.
+    const seat = seatsOf(look, object).find((seat) => seat.thread === thread);
+    const facts = seat
+      ? [...seatFacts(seat), { address: object + O_PHASE + 4, value: seat.phase, mask: ALL_BITS }]
       : still(view, object + O_PHASE + 4);
     return { object, how: 'phase', since, facts };
   }
@@ -308,14 +308,14 @@ function findHolders(
               ...holder,
               facts: [...facts, { address: object + O_PHASE, value: GATE_SHUT, mask: GATE_SHUT }],
             }));
-      // A place that waits for another phase counts as one that reads.
-      return placesOf(look, object)
-        .filter((place) => place.thread !== waiter && (place.reads || place.phase !== phase))
-        .map((place) => ({
-          thread: place.thread,
-          who: look.whoOf(place.thread),
+      // A seat that waits for another phase counts as one that reads.
+      return seatsOf(look, object)
+        .filter((seat) => seat.thread !== waiter && (seat.reads || seat.phase !== phase))
+        .map((seat) => ({
+          thread: seat.thread,
+          who: look.whoOf(seat.thread),
           held: 1,
-          facts: [...placeFacts(place), { address: object + O_PHASE + 4, value: phase, mask: ALL_BITS }],
+          facts: [...seatFacts(seat), { address: object + O_PHASE + 4, value: phase, mask: ALL_BITS }],
         }));
     }
     default:
@@ -491,12 +491,12 @@ function sameThread(here: Look, number: number, there: Look, sleeper: Thread): F
   const known = here.threads.get(number) as Thread;
   const alive = (known.life & ~LIFE_STATE) | ALIVE;
   // A thread without a threadId counts as another one in each arena.
-  const host = (sleeper.threadId as number) + 1;
+  const runtimeId = (sleeper.threadId as number) + 1;
   const record = addressIn(here.index, here.view.record(number));
   const asleep = addressIn(there.index, there.view.record(sleeper.thread));
   return [
-    { address: asleep + T_HOST, value: host, mask: ALL_BITS },
-    { address: record + T_HOST, value: host, mask: ALL_BITS },
+    { address: asleep + T_RUNTIME_ID, value: runtimeId, mask: ALL_BITS },
+    { address: record + T_RUNTIME_ID, value: runtimeId, mask: ALL_BITS },
     { address: record + T_LIFE, value: alive, mask: ALL_BITS },
   ];
 }

@@ -9,7 +9,7 @@
  *     this thread disposes of the shared object       all library objects of the thread let go at once (letGo)
  *     another thread has disposed of it               one lets go when it notices, the others by a look (tidy, sweep)
  *     it is collected                                 the thread detaches, and disposes of the object if it is private
- *     it is evicted                                   the same, and the object gets another place when it is used again
+ *     it is evicted                                   the same, and the object gets another address when it is used again
  *     the thread ends, or leaves the arena (dispose)
  *
  * So no garbage collection is needed for objects that are disposed of. Each time the thread attaches to an object, it
@@ -20,12 +20,12 @@
  * other thread may let go for it.
  *
  * If a thread has many objects, an object is evicted if it is idle, no other thread can know it, and it is a mutex or a
- * semaphore that is not robust. The words of an evicted object stay with its library object. They go to another place
+ * semaphore that is not robust. The words of an evicted object stay with its library object. They go to another address
  * when the library object is next used.
  *
  * The collector sees only the small library objects, and does not know that an arena is nearly full. So a thread that
  * is attached to very many objects asks for a collection once in each round of looks. Finalizers run only in a later
- * turn of the event loop.
+ * iteration of the event loop.
  */
 import { host } from '#host';
 import type { Core } from '../border/core.js';
@@ -112,7 +112,7 @@ export function balanceOf(words: Int32Array): number {
 /**
  * Refers to a library object: strongly until the running code has ended, and weakly from then on. A WeakRef would keep
  * the library object until then, even if the object lets go before. So a loop that makes and disposes of very many
- * objects, in one turn of the event loop, would fill the memory.
+ * objects, in one iteration of the event loop, would fill the memory.
  */
 interface Ref {
   deref(): LibraryObject | undefined;
@@ -267,7 +267,7 @@ export class Membership {
       shared = given;
       const { away } = shared;
       if (away) {
-        // O_LIFE, which has two words, belongs to the place and not to the object.
+        // O_LIFE, which has two words, belongs to the memory and not to the object.
         const life = O_LIFE / 4;
         this.#words.set(away.subarray(0, life), address / 4);
         this.#words.set(away.subarray(life + 2), address / 4 + life + 2);
@@ -318,7 +318,7 @@ export class Membership {
    * and evicts objects while there are too many. If very many stay, asks for a collection once in a round of looks.
    */
   tidy(): void {
-    /** A thread that has no more objects than this, and a few for each place that it may keep, asks for no collection. */
+    /** A thread that has no more objects than this, and a few for each that it may keep, asks for no collection. */
     const MANY = 1024;
     /** The look is over when so many objects have stayed. So it comes around although the thread attaches to more. */
     const STAYING = 2;
@@ -362,7 +362,7 @@ export class Membership {
   }
 
   /**
-   * Takes the place of a private object that is idle, if the class of the object can enter it again (SharedObject). A
+   * Takes the memory of a private object that is idle, if the class of the object can enter it again (SharedObject). A
    * semaphore that is robust is not evicted: its calls contain the number of its attachment.
    */
   #evict(shared: Shared): void {
@@ -382,7 +382,7 @@ export class Membership {
       balanceOf(words) >= Math.max(0, (words[O_INITIAL / 4] as number) + (words[O_ADDED / 4] as number))
     ) {
       this.letGo(shared, undefined, words);
-      // The place may become that of another object. Until the object has a new place, it is like a closed one.
+      // The memory may become that of another object. Until the object has a new address, it is like a closed one.
       shared.address = CLOSED_OBJECT;
     }
   }

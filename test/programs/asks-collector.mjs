@@ -1,4 +1,4 @@
-/** Makes short-lived objects, one in each turn of the event loop. Only the garbage collector frees them. */
+/** Makes short-lived objects, one in each iteration of the event loop. Only the garbage collector frees them. */
 import { Arena } from 'taketurns';
 import { RwLock } from 'taketurns/sync';
 

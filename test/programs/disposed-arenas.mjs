@@ -28,7 +28,7 @@ try {
       new AtomicSemaphore({ arena }).waitAsync(words, 0, 0),
       new Latch(1, { arena }).waitAsync(),
     ];
-    // In the next turn of the event loop the promises begin to listen.
+    // In the next iteration of the event loop the promises begin to listen.
     await setImmediate();
     if (!process.argv.includes('keep')) arena.dispose();
     for (const promise of pending) promise.catch(() => {});

@@ -1,4 +1,5 @@
-// A promise is the head of a mutex over some turns of the event loop, and gets the lock. Then nothing is left to wait for.
+// A promise is the head of a mutex over some iterations of the event loop, and gets the lock. Then nothing is left to
+// wait for.
 import { Mutex } from 'taketurns';
 
 const mutex = new Mutex();

@@ -10,8 +10,8 @@
  *
  * Each limiter has random numbers, and 50 tasks that take, try, give up or pause at random. The clock is the program's
  * own: it jumps to the next timer. Timers fire early or late, and the clock may be coarse, or go back. With `real` the
- * clock and the timers are those of the engine; the clock stands still during a turn of the event loop, so that the
- * program and the limiter see the same time. Prints a line of JSON; the exit code is 1 if a check has failed.
+ * clock and the timers are those of the engine; the clock stands still during an iteration of the event loop, so that
+ * the program and the limiter see the same time. Prints a line of JSON; the exit code is 1 if a check has failed.
  */
 const [takes = 100_000, seed = Date.now() % 1e9, kind] = process.argv.slice(2);
 const isReal = kind === 'real';

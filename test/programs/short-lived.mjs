@@ -1,6 +1,6 @@
 /**
  * Three threads make short-lived objects in one small arena: some without leaving the present job, some in microtasks,
- * and some in turns of the event loop.
+ * and some in iterations of the event loop.
  */
 import { once } from 'node:events';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';

@@ -53,11 +53,11 @@ export class OtherThread {
   }
 
   tryRead(): boolean {
-    return this.#sync.tryRead(this.#at, this.#sync.placeFor(this.#at)) !== REFUSED;
+    return this.#sync.tryRead(this.#at, this.#sync.seatFor(this.#at)) !== REFUSED;
   }
 
   unlockRead(): void {
-    this.#sync.endRead(this.#at, this.#sync.placeFor(this.#at));
+    this.#sync.endRead(this.#at, this.#sync.seatFor(this.#at));
   }
 
   dispose(): void {

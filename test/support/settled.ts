@@ -23,7 +23,7 @@ export function watch<T>(promise: Promise<unknown>, label: T, log: T[] = []): Se
   return settling;
 }
 
-/** Returns whether a promise is settled after a turn of the event loop. */
+/** Returns whether a promise is settled after an iteration of the event loop. */
 export async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   const settling = watch(promise, '');
   await turn();

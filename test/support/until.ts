@@ -12,12 +12,12 @@ export async function until(condition: () => boolean, what: string): Promise<voi
   }
 }
 
-/** Lets all due promise reactions run, and one turn of the event loop. */
+/** Lets all due promise reactions run, and one iteration of the event loop. */
 export function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Lets promise reactions run without a turn of the event loop, so that nothing arrives from another thread. */
+/** Lets promise reactions run without an iteration of the event loop, so that nothing arrives from another thread. */
 export async function reactions(): Promise<void> {
   for (let i = 0; i < 10; i++) await undefined;
 }

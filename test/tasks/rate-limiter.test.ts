@@ -213,7 +213,7 @@ describe('a clock', () => {
 });
 
 describe('a call of a limited function', () => {
-  it('is dated when it begins, also behind a busy turn of the event loop', async () => {
+  it('is dated when it begins, also behind a busy iteration of the event loop', async () => {
     const limiter = new tasks.RateLimiter(5, 100, { burst: 5 });
     const notes = new Notes();
     const call = limiter.limit((label: number) => notes.note(1, label));

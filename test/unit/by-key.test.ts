@@ -103,7 +103,7 @@ describe('addressWaitUntil', () => {
     expect(head()).toBe(0);
   });
 
-  it('leaves the chain after an interrupt of the condition, at the next turn of the event loop', async () => {
+  it('leaves the chain after an interrupt of the condition, at the next iteration of the event loop', async () => {
     const arena = new Arena();
     const head = () => new Memory(arena).chainWords('C_HEAD').filter((word) => word !== 0).length;
     const interrupted = () =>

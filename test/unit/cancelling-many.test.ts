@@ -80,7 +80,7 @@ describe('tens of thousands that cancel on one exhausted semaphore', () => {
       for (const controller of controllers.reverse()) controller.abort();
       const outcomes = await Promise.allSettled(promises);
       if (outcomes.some(({ status }) => status === 'fulfilled')) throw new Error('nobody has released');
-      // The runtime lets go of the signals between two turns of the event loop.
+      // The runtime lets go of the signals between two iterations of the event loop.
       await turn();
       if (round === ROUNDS / 10) {
         used = memory.word(at('USED_ELEMENTS'));

@@ -156,7 +156,7 @@ describe('after an interrupted wait', () => {
       expect(() => runInThisContext('interrupted.wait()', { timeout: 50 })).toThrow(/timed out/);
     interrupt();
     interrupt();
-    // The second call has found what the first has left. It itself is over at the next turn of the event loop.
+    // The second call has found what the first has left. It itself is over at the next iteration of the event loop.
     expect(object.waiting).toBe(1);
     expect(object.wait({ timeout: 1 })).toBe(false);
     expect(object.waiting).toBe(0);

@@ -56,7 +56,7 @@ function registry(name: number): Registry & { readonly reaped: number[] } {
   return {
     reaped,
     mostThreads: () => 1,
-    hostOf: () => name,
+    runtimeIdOf: () => name,
     lifeIfAlive: () => 1,
     reap: (thread) => reaped.push(thread),
   };

@@ -249,7 +249,7 @@ describe('a rate limiter', () => {
     },
   );
 
-  it('dates the permits of a limited function when it is called, also behind a busy turn of the event loop', async () => {
+  it('dates the permits of a limited function when it is called, also behind a busy iteration of the event loop', async () => {
     const limiter = new RateLimiter(5, 100, { burst: 5, arena: new Arena() });
     const begun: number[] = [];
     const call = limiter.limit(() => void begun.push(performance.now()));

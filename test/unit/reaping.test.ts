@@ -157,8 +157,8 @@ describe('reaping', () => {
     const word = (offset: number) => words[offset >> 2] as number;
     const names = firstObject() + word(at('H_OBJECTS')) * at('OBJECT_SIZE');
     const threads = names + (word(at('H_OBJECTS')) + word(at('H_THREADS')) + 1) * at('NAME_SIZE');
-    const hosts = [1, 2].map((thread) => word(threads + thread * at('THREAD_SIZE') + at('T_HOST')));
-    expect(hosts[0]).not.toBe(0);
-    expect(hosts[1]).toBe(0);
+    const ids = [1, 2].map((thread) => word(threads + thread * at('THREAD_SIZE') + at('T_RUNTIME_ID')));
+    expect(ids[0]).not.toBe(0);
+    expect(ids[1]).toBe(0);
   });
 });

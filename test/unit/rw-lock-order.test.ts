@@ -1,4 +1,7 @@
-/** A RwLock and the order of calls in one turn of the event loop: who comes after a writer's turn has come goes after it. */
+/**
+ * A RwLock and the order of calls in one iteration of the event loop: who comes after a writer's turn has come goes after
+ * it.
+ */
 import { Arena, TimeoutError } from 'taketurns';
 import { type HeldUpdate, RwLock } from 'taketurns/sync';
 import { describe, expect, it } from 'vitest';

@@ -814,7 +814,7 @@ describe('a lock that is disposed of', () => {
     expect(() => other.lockRead()).toThrow(DisposedError);
   });
 
-  it('leaves no place behind, and takes no room', () => {
+  it('leaves no seat behind, and takes no room', () => {
     const arena = new Arena({ objects: 2, threads: 2, waiters: 8 });
     for (let i = 0; i < 1000; i++) {
       const lock = new RwLock({ arena });
@@ -1073,7 +1073,7 @@ describe('several locks', () => {
   };
 
   it.each(['lockRead', 'tryLockRead', 'lockReadAsync', 'downgrade', 'downgrade of an update'])(
-    'that another thread has disposed of have no place when it is needed: %s',
+    'that another thread has disposed of have no seat when it is needed: %s',
     async (how) => {
       const arena = new Arena();
       // To make another lock later would let go of these.

@@ -404,7 +404,7 @@ it('keeps nothing of a select that is over, though others wait at its cases all 
     const { value } = await next;
     kept.push(new WeakRef(value as Uint8Array));
   }
-  // A WeakRef keeps its target until the next turn of the event loop.
+  // A WeakRef keeps its target until the next iteration of the event loop.
   await new Promise((resolve) => setTimeout(resolve));
   gc();
   expect(kept.filter((one) => one.deref() !== undefined).length).toBeLessThan(5);

@@ -1,6 +1,6 @@
 /**
  * Objects that no other thread may know take no room while they are idle, however many there are, with no collection and
- * no turn of the event loop.
+ * no iteration of the event loop.
  */
 import { Arena, ArenaFullError, DisposedError, Mutex, Semaphore, TimeoutError } from 'taketurns';
 import { Condition, Latch, Once, RwLock } from 'taketurns/sync';

@@ -26,7 +26,7 @@ function arenaOf() {
     live(thread: number, life: number, threadId: number) {
       store(numbers.USED_THREADS, Math.max(view.load(numbers.USED_THREADS), thread));
       store(view.record(thread) + numbers.T_LIFE, life);
-      store(view.record(thread) + numbers.T_HOST, threadId + 1);
+      store(view.record(thread) + numbers.T_RUNTIME_ID, threadId + 1);
       label(view.words, thread, life, `thread ${threadId}`);
     },
     holds(thread: number, mutex: number) {

@@ -1,4 +1,4 @@
-/** Attaches to an arena that at first has no room, and locks the mutex, all in one turn of the event loop. */
+/** Attaches to an arena that at first has no room, and locks the mutex, all in one iteration of the event loop. */
 import { workerData } from 'node:worker_threads';
 import { ArenaFullError, Mutex } from 'taketurns';
 

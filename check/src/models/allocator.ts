@@ -102,14 +102,14 @@ function registered(index: number, scene: Scene, t: number): void {
 }
 
 /** A number by which a runtime knows a thread. No thread has this number at first. */
-const HOST = 9;
+const RUNTIME_ID = 9;
 
-/** Checks that the second thread, which has just registered, has the number HOST in the record that it has got. */
-function hosted(scene: Scene): void {
+/** Checks that the second thread, which has just registered, has the number RUNTIME_ID in the record that it has got. */
+function isNamed(scene: Scene): void {
   const { threads } = scene.regions;
   const record = threads + scene.global(1, 'threads/me') * constant('THREAD_SIZE');
-  const host = scene.word(record + constant('T_HOST'));
-  if (host !== HOST) throw new Violation(`the host of a thread that is registered is ${host}`);
+  const id = scene.word(record + constant('T_RUNTIME_ID'));
+  if (id !== RUNTIME_ID) throw new Violation(`the runtime id of a thread that is registered is ${id}`);
 }
 
 /** Makes the arena as it is before any thread has registered in it. */
@@ -229,21 +229,21 @@ export const models: readonly Model[] = [
     end: apart,
   },
   {
-    name: 'registry, hosts',
-    programs: [[call('unregister', () => [])], [call('unregister', () => []), call('register', () => [HOST])]],
+    name: 'registry, runtime ids',
+    programs: [[call('unregister', () => [])], [call('unregister', () => []), call('register', () => [RUNTIME_ID])]],
     arena: { elements: 2, objects: 0 },
-    end: hosted,
+    end: isNamed,
   },
   {
-    name: 'registry, hosts of the dead',
-    programs: [[], [call('unregister', () => []), call('register', () => [HOST])], [supervise()]],
+    name: 'registry, runtime ids of the dead',
+    programs: [[], [call('unregister', () => []), call('register', () => [RUNTIME_ID])], [supervise()]],
     arena: { elements: 3, objects: 0 },
     deaths: 1,
     mortal: [0],
     // At the end the record of the dead thread may belong to another thread.
     leaves: true,
     objects: (scene) => scene.kill(0),
-    end: hosted,
+    end: isNamed,
   },
   {
     name: 'registry, a thread is killed',

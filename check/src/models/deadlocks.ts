@@ -55,13 +55,13 @@ const M_HEAD = constant('M_HEAD');
 const O_PHASE = constant('O_PHASE');
 const O_DRAIN = constant('O_DRAIN');
 const T_WAKE = constant('T_WAKE');
-const T_PLACES = constant('T_PLACES');
+const T_SEATS = constant('T_SEATS');
 const WAITING = constant('WAITING');
 const GATE_SHUT = constant('GATE_SHUT');
 const GATE_DRAINING = constant('GATE_DRAINING');
-/** The flags of a place, in its high half: its thread reads, or waits to read. */
-const PLACE_READS = 1;
-const PLACE_WAITS = 2;
+/** The flags of a seat, in its high half: its thread reads, or waits to read. */
+const SEAT_READS = 1;
+const SEAT_WAITS = 2;
 /** The words of rw-lock.ts that say how often a thread reads its first lock, and that the thread writes. */
 const READS = PROMISES;
 const WRITES = PROMISES + 4;
@@ -108,12 +108,12 @@ function evidence(scene: Scene, parts: readonly Part[]): Evidence {
     const held = scene.semaphores[holds];
     const wanted = scene.semaphores[waits];
     set(record, (words[record >> 2] & ~LIFE_STATE) | ASLEEP);
-    // What it holds: a mutex, or a RwLock as the writer that drains or writes; a reader has a place.
+    // What it holds: a mutex, or a RwLock as the writer that drains or writes; a reader has a seat.
     if (!hasPhase(scene, holds)) set(held + M_WORD, thread + 1);
     else if (how === 'drain' || parts.some((part) => part.waits === holds && part.how === 'read')) {
       set(attachmentAt(scene, thread, holds) + E_HELD, 1);
       set(held + O_PHASE, GATE_SHUT | words[(held + O_PHASE) >> 2]);
-    } else set(record + T_PLACES + 4, held | PLACE_READS);
+    } else set(record + T_SEATS + 4, held | SEAT_READS);
     // For what it waits.
     if (how === 'head') {
       set(record + T_SLEEPS_ON, (record + T_WAKE) | 1);
@@ -135,7 +135,7 @@ function evidence(scene: Scene, parts: readonly Part[]): Evidence {
         set(wanted + O_PHASE, GATE_SHUT | GATE_DRAINING);
       } else {
         set(record + T_SLEEPS_ON, (wanted + O_PHASE + 4) | 1);
-        set(record + T_PLACES + 4, wanted | PLACE_WAITS);
+        set(record + T_SEATS + 4, wanted | SEAT_WAITS);
       }
     }
   }

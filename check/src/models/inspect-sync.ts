@@ -100,10 +100,10 @@ export const models: readonly Model[] = [
     programs: [
       [
         asks('readsBy', first(ME), 0),
-        asks('beginRead', place, ADMITTED),
+        asks('beginRead', seat, ADMITTED),
         asks('readsBy', first(ME), 1),
         asks('readsBy', object(1, ME), 0),
-        call('endRead', place),
+        call('endRead', seat),
         asks('readsBy', first(ME), 0),
         asks('hasDied', first(), 0),
         set(O_PHASE, constant('GATE_DIED')),
@@ -144,7 +144,7 @@ export const models: readonly Model[] = [
   },
 ];
 
-/** The first object, and the first place of the first thread. */
-function place(scene: Scene): number[] {
-  return [scene.regions.objects, recordOf(scene, 0) + constant('T_PLACES')];
+/** The first object, and the first seat of the first thread. */
+function seat(scene: Scene): number[] {
+  return [scene.regions.objects, recordOf(scene, 0) + constant('T_SEATS')];
 }

@@ -368,8 +368,8 @@ const reads: readonly Model[] = [
         asks('lifeIfAlive', () => [2], 1),
         asks('lifeIfAlive', () => [3], 0),
         asks('isAsleep', () => [2], 0),
-        asks('hostOf', () => [2], 2),
-        asks('hostOf', () => [3], 0),
+        asks('runtimeIdOf', () => [2], 2),
+        asks('runtimeIdOf', () => [3], 0),
         // Two spares and an attachment.
         asks('usedElements', () => [], 3),
       ],

@@ -28,7 +28,7 @@
  *
  * A writer is alone. A reader waits for one writer at most: while a reader waits for the end of a phase, no writer of
  * another phase gets in. If a writer has died, each reader is told that the data may be half-written, until another
- * writer has written. At the end nobody sleeps, and a thread has a place in its record if and only if the thread reads
+ * writer has written. At the end nobody sleeps, and a thread has a seat in its record if and only if the thread reads
  * or one of its promises waits.
  */
 
@@ -49,7 +49,7 @@ import { partsOf } from './parts/program.js';
 const RW_LOCK = constant('KIND_RW_LOCK');
 const O_PHASE = constant('O_PHASE');
 const O_DRAIN = constant('O_DRAIN');
-const T_PLACES = constant('T_PLACES');
+const T_SEATS = constant('T_SEATS');
 const SHUT = constant('GATE_SHUT');
 const OWNER_DIED = constant('OWNER_DIED');
 const NO_STAMP = constant('NO_STAMP');
@@ -68,7 +68,7 @@ const READS = PROMISES;
 const WAITS = PROMISES + 1;
 /** The phase for whose end the thread waits, plus 1; 0 if it waits for no phase. */
 const FOR = PROMISES + 2;
-const PLACE = PROMISES + 3;
+const SEAT = PROMISES + 3;
 const WRITES = PROMISES + 4;
 const of = (lock: number): number => EACH * lock;
 
@@ -132,8 +132,8 @@ function forget(scene: Scene, t: number): void {
   scene.clear(t, 'rw-lock/drainSeen');
 }
 
-function place(scene: Scene, t: number, lock: number): number {
-  return scene.get(t, PLACE + of(lock)) || recordOf(scene, t) + T_PLACES;
+function seat(scene: Scene, t: number, lock: number): number {
+  return scene.get(t, SEAT + of(lock)) || recordOf(scene, t) + T_SEATS;
 }
 
 const BEGUN = 1;
@@ -155,13 +155,13 @@ function read(lock: number, how: 'for ever' | 'for a time' | 'try'): Op {
     // The promises of the thread wait on.
     if (scene.get(t, WAITS + of(lock)) > 0) return true;
     scene.set(t, FOR + of(lock), 0);
-    scene.call(t, 'giveUpRead', at(scene, lock), place(scene, t, lock));
+    scene.call(t, 'giveUpRead', at(scene, lock), seat(scene, t, lock));
     return go(GAVE_UP);
   };
   const over: Step = (scene, t, answer, go) => {
     if (answer !== ADMITTED) return giveUp(scene, t, go);
     if (high(scene, lock) === scene.get(t, FOR + of(lock)) - 1) throw new Violation('a sleep ends before its phase');
-    scene.call(t, 'endReadWait', at(scene, lock), place(scene, t, lock));
+    scene.call(t, 'endReadWait', at(scene, lock), seat(scene, t, lock));
     return go(ENDS_WAIT);
   };
   return stepwise(
@@ -177,12 +177,12 @@ function read(lock: number, how: 'for ever' | 'for a time' | 'try'): Op {
         return true;
       }
       if (scene.get(t, WAITS + of(lock)) > 0) return sleep(scene, t, scene.get(t, FOR + of(lock)) - 1, go);
-      scene.call(t, how === 'try' ? 'tryRead' : 'beginRead', at(scene, lock), place(scene, t, lock));
+      scene.call(t, how === 'try' ? 'tryRead' : 'beginRead', at(scene, lock), seat(scene, t, lock));
       return go(BEGUN);
     },
     (scene, t, answer, go) => {
       if (answer === MOVE) {
-        scene.call(t, 'placeFor', at(scene, lock));
+        scene.call(t, 'seatFor', at(scene, lock));
         return go(FOUND);
       }
       if (answer === ANSWER_CLOSED) checkClosed(scene, lock);
@@ -202,8 +202,8 @@ function read(lock: number, how: 'for ever' | 'for a time' | 'try'): Op {
     over,
     () => true,
     (scene, t, answer, go) => {
-      if (answer === 0) throw new Violation('no place is free');
-      scene.set(t, PLACE + of(lock), answer);
+      if (answer === 0) throw new Violation('no seat is free');
+      scene.set(t, SEAT + of(lock), answer);
       scene.call(t, how === 'try' ? 'tryRead' : 'beginRead', at(scene, lock), answer);
       return go(BEGUN);
     },
@@ -229,7 +229,7 @@ function unread(lock: number): Op {
       if (reads === 0) return true;
       scene.set(t, READS + of(lock), reads - 1);
       if (reads > 1) return true;
-      scene.call(t, 'endRead', at(scene, lock), place(scene, t, lock));
+      scene.call(t, 'endRead', at(scene, lock), seat(scene, t, lock));
       return go(1);
     },
     () => true,
@@ -247,7 +247,7 @@ function ask(lock: number): Op {
         return true;
       }
       const name = scene.get(t, READS + of(lock)) > 0 ? 'readToo' : 'beginRead';
-      scene.call(t, name, at(scene, lock), place(scene, t, lock));
+      scene.call(t, name, at(scene, lock), seat(scene, t, lock));
       return go(1);
     },
     (scene, t, answer) => {
@@ -281,7 +281,7 @@ function settle(lock: number, aborts: boolean): Op {
         return go(0);
       }
       if (answer === ADMITTED) {
-        scene.call(t, 'endReadWait', at(scene, lock), place(scene, t, lock));
+        scene.call(t, 'endReadWait', at(scene, lock), seat(scene, t, lock));
         return go(2);
       }
       if (answer === ANSWER_CLOSED) checkClosed(scene, lock);
@@ -289,7 +289,7 @@ function settle(lock: number, aborts: boolean): Op {
       scene.set(t, WAITS + of(lock), left);
       if (left > 0) return true;
       scene.set(t, FOR + of(lock), 0);
-      scene.call(t, 'giveUpRead', at(scene, lock), place(scene, t, lock));
+      scene.call(t, 'giveUpRead', at(scene, lock), seat(scene, t, lock));
       return go(3);
     },
     (scene, t, answer) => {
@@ -380,7 +380,7 @@ function goOnReading(lock: number): Op {
     'downgrade',
     (scene, t, _, go) => {
       if (scene.get(t, WRITES + of(lock)) !== INSIDE) return true;
-      scene.call(t, 'endReadWait', at(scene, lock), place(scene, t, lock));
+      scene.call(t, 'endReadWait', at(scene, lock), seat(scene, t, lock));
       return go(1);
     },
     (scene, t, answer) => {
@@ -508,12 +508,12 @@ function checkEnd(scene: Scene, locks: number): void {
       const waits = !scene.dead(t) && scene.get(t, WAITS + of(lock)) > 0;
       if (!scene.dead(t) && scene.get(t, WRITES + of(lock)) !== 0) shuts = true;
       let has = 0;
-      for (let p = recordOf(scene, t) + T_PLACES; p < recordOf(scene, t) + THREAD_SIZE; p += 8) {
+      for (let p = recordOf(scene, t) + T_SEATS; p < recordOf(scene, t) + THREAD_SIZE; p += 8) {
         const word = scene.machine.words[(p + 4) >> 2];
         if ((word & ~3) === at(scene, lock)) has |= word & 3;
-        else if (word !== 0 && !scene.semaphores.includes(word & ~3)) throw new Violation('a place is of no lock');
+        else if (word !== 0 && !scene.semaphores.includes(word & ~3)) throw new Violation('a seat is of no lock');
       }
-      if (has !== Number(reads) + 2 * Number(waits)) throw new Violation(`the place of thread ${t} says ${has}`);
+      if (has !== Number(reads) + 2 * Number(waits)) throw new Violation(`the seat of thread ${t} says ${has}`);
     }
     if (!isClosed && ((low(scene, lock) & SHUT) !== 0) !== shuts)
       throw new Violation('the gate is shut, and nobody writes');
@@ -566,7 +566,7 @@ export const sections: readonly Section[] = [
     returns: 'nobody sleeps, so nobody is to be woken',
   },
   // A reader that leaves, or begins to wait, also wakes the writer, even if an exception cuts its call short. The store
-  // goes to the reader's place. Its offset is part of the address, so `word` is 0.
+  // goes to the reader's seat. Its offset is part of the address, so `word` is 0.
   ...['beginRead', 'endRead', 'giveUpRead'].map((fn) => ({
     name: `R12, ${fn}`,
     fn: `rw-lock/${fn}`,

@@ -52,7 +52,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^reaping\/cleanUp: load counter\/variant #3, (zero|ones)/,
     'What a dead thread carried for a condition goes on. Those before its ticket are looked at too, and nobody is forgotten.',
   ],
-  [/^reaping\/reap: load life #5, swapped with store host/, 'The record is DEAD: only the reaping thread changes it.'],
+  [/^reaping\/reap: load life #5, swapped with store runtime id/, 'The record is DEAD: only the reaping thread changes it.'],
   [
     /^reaping\/reap: cmpxchg (life #2|reaper #2), loosened/,
     'The record is DEAD, or REAPER names this thread. No other thread changes that, unless this thread is dead itself, and then it does nothing.',
@@ -417,15 +417,15 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^queue\/parkFor: store gate #2, dropped/,
     'The mark that the waiter may sleep stays. It costs later releases a notification in vain, and no more.',
   ],
-  [/^rw-lock(-places)?\/\w+: notify parked\/limit, one/, 'Only the writer that has the turn sleeps there.'],
+  [/^rw-lock(-seats)?\/\w+: notify parked\/limit, one/, 'Only the writer that has the turn sleeps there.'],
   [
     /^rw-lock\/endReadWait: store bytes, swapped with load counter\/variant/,
-    'The place is in the way of every writer before as after.',
+    'The seat is in the way of every writer before as after.',
   ],
-  [/^rw-lock\/tryRead: load bytes, zero/, 'The place WAITS and no more, so it is free then.'],
+  [/^rw-lock\/tryRead: load bytes, zero/, 'The seat WAITS and no more, so it is free then.'],
   [
     /^rw-lock\/tryRead: load counter\/variant #1, zero/,
-    'A reader that tries waits in its place for a moment. It keeps a writer out no longer than any other reader.',
+    'A reader that tries waits in its seat for a moment. It keeps a writer out no longer than any other reader.',
   ],
   [
     /^rw-lock\/(tryRead: load counter\/variant #[12]|stampOf: load counter\/variant|readToo: load counter\/variant), (zero|ones)/,

@@ -159,7 +159,7 @@ const NAME = words({
 const THREAD = words({
   T_LIFE: 'life',
   T_DOORBELL: 'doorbell',
-  T_HOST: 'host',
+  T_RUNTIME_ID: 'runtime id',
   T_WAKE: 'wake',
   T_COLLISIONS: 'collisions',
   T_FUTILE_WAKES: 'futile wakes',

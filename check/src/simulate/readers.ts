@@ -1,10 +1,10 @@
 /** Simulates readers of a RwLock without any writer, to count what a lock and an unlock cost a reader. */
 import { type Call, type Contender, UNLIMITED } from './contender.js';
 
-/** Looks up the place of the reader before each call. The library remembers the place instead. */
+/** Looks up the seat of the reader before each call. The library remembers the seat instead. */
 const inPlace = (name: string): Call => ({
-  name: 'placeFor',
-  next: (place) => [{ name, args: () => [place] }],
+  name: 'seatFor',
+  next: (seat) => [{ name, args: () => [seat] }],
 });
 
 export const readers: readonly Contender[] = [

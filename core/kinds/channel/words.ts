@@ -27,16 +27,16 @@
 /** What close adds to P_NEXT of the sending end: the sign. */
 export const NEXT_CLOSED: i64 = -0x8000000000000000;
 
-export const P_PEER: usize = 40; // i32, in the place of O_COUNTER: the address of the other end
-export const P_DATA: usize = 44; // i32, in the place of O_COUNTER: the address of the first place
-export const P_UNTOLD: usize = 48; // i32 of a Channel or ReceivingEnd, in the place of O_PARKED: what deaths at the other end have lost, and nobody was told
-export const P_CODEC: usize = 56; // i32 of a Channel or Watch, in the place of O_OWN_LAST: the hash of the codec's name
+export const P_PEER: usize = 40; // i32, instead of O_COUNTER: the address of the other end
+export const P_DATA: usize = 44; // i32, instead of O_COUNTER: the address of the first place
+export const P_UNTOLD: usize = 48; // i32 of a Channel or ReceivingEnd, instead of O_PARKED: what deaths at the other end have lost, and nobody was told
+export const P_CODEC: usize = 56; // i32 of a Channel or Watch, instead of O_OWN_LAST: the hash of the codec's name
 // How many senders are still to leave before the channel closes itself; 0 if it never does.
 export const P_SENDERS: usize = 52; // i32 of a ReceivingEnd, not set in a new object: its maker stores it before link
-export const P_TOLD: usize = 60; // i32 of a Channel or ReceivingEnd, in the place of O_OWN_LAST: as P_UNTOLD, of which a thread was told
-export const P_NEXT: usize = 96; // i64 of a Channel or ReceivingEnd or Watch, in the place of O_OWNER: the place that is claimed next; below 0: closed
-export const P_DONE: usize = 112; // i64 of a Channel or ReceivingEnd, in the place of O_OWN_LATE: all places before this one were passed to the other end
-export const P_END: usize = 84; // i32 of a ReceivingEnd or WatchingEnd, in the place of O_ADDED: endOf the last message; 0 while open
+export const P_TOLD: usize = 60; // i32 of a Channel or ReceivingEnd, instead of O_OWN_LAST: as P_UNTOLD, of which a thread was told
+export const P_NEXT: usize = 96; // i64 of a Channel or ReceivingEnd or Watch, instead of O_OWNER: the place that is claimed next; below 0: closed
+export const P_DONE: usize = 112; // i64 of a Channel or ReceivingEnd, instead of O_OWN_LATE: all places before this one were passed to the other end
+export const P_END: usize = 84; // i32 of a ReceivingEnd or WatchingEnd, instead of O_ADDED: endOf the last message; 0 while open
 
 // --- Place: a head, and the bytes of a message. A place takes whole lines. --------------------------------------
 //
@@ -65,7 +65,7 @@ export const E_TOOK_COUNT: usize = 32;
 /** i32, of the sending end: as how many of the senders it counts that are to leave. */
 export const E_SENDERS: usize = 36;
 /**
- * i32, of the receiving end, in the place of E_SENDERS: how many messages the thread has copied out of places that it
+ * i32, of the receiving end, instead of E_SENDERS: how many messages the thread has copied out of places that it
  * has passed on, and has not handed to the program yet. They may be decoded just now, by code of the user.
  */
 export const E_UNREAD: usize = 36;

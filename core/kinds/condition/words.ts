@@ -7,4 +7,4 @@
 // arena/words.ts has ticket and grant, which are the waits begun and the waits notified.
 
 // The tickets at which a relay has looked (condition.ts).
-export const C_WOKEN: usize = 40; // i64, in the place of O_COUNTER
+export const C_WOKEN: usize = 40; // i64, instead of O_COUNTER

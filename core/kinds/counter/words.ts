@@ -9,9 +9,9 @@
 // |         | closeCounter; disposePhase, if the disposer has died  | cmpxchg, CLOSED_COUNTER more                  |
 // | widest  | countDown, before it counts more than 1 as waiting    | cmpxchg, to a greater number                  |
 
-export const O_MOST: usize = 28; // i32, in the place of O_THRESHOLD: the largest value
+export const O_MOST: usize = 28; // i32, instead of O_THRESHOLD: the largest value
 // The most that a taker of a counter has waited for; 0 means 1.
-export const O_WIDEST: usize = 48; // i32, in the place of O_PARKED
+export const O_WIDEST: usize = 48; // i32, instead of O_PARKED
 
 export const WAITING_SHIFT: i64 = 32;
 /** The most that all takers of a counter may wait for. */

@@ -11,5 +11,5 @@
 //
 // A new RateLimiter has its permits in O_INITIAL, its window in O_MAX, and its burst in O_SPIN.
 
-export const R_PAGE: usize = 48; // i32 of a RateLimiter: the address of the first page of its schedule, 0: there is none yet; in the place of O_PARKED
-export const K_ENDED: usize = 112; // i32 of a KeyedMutex or KeyedSemaphore, 1 once all keys of the closed table are closed; in the place of O_OWN_LATE
+export const R_PAGE: usize = 48; // i32 of a RateLimiter: the address of the first page of its schedule, 0: there is none yet; instead of O_PARKED
+export const K_ENDED: usize = 112; // i32 of a KeyedMutex or KeyedSemaphore, 1 once all keys of the closed table are closed; instead of O_OWN_LATE

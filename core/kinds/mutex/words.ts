@@ -12,15 +12,15 @@ import { CLOSED_BIT } from '../../arena/words';
 // | pace        | a thread whose turn is over; the head           | store: a hint                              |
 // | spin, max   | buildObject                                     | store: polls before sleeping, bypass bound |
 
-export const M_WORD: usize = 40; // i64, in the place of O_COUNTER
+export const M_WORD: usize = 40; // i64, instead of O_COUNTER
 // The most that the count of overtakings in word may become.
-export const M_LIMIT: usize = 48; // i32, in the place of O_PARKED
+export const M_LIMIT: usize = 48; // i32, instead of O_PARKED
 // The head that sleeps: its thread, and ASYNC for a promise.
 export const M_HEAD: usize = 52; // i32, not set in a new object
 // Overtakings in a quarter of a millisecond, as last measured; 0: not measured yet.
-export const M_PACE: usize = 56; // i32, in the place of O_OWN_LAST
+export const M_PACE: usize = 56; // i32, instead of O_OWN_LAST
 // The count of overtakings at which the head, if awake, reserves the lock.
-export const M_TURN: usize = 60; // i32, in the place of O_OWN_LAST
+export const M_TURN: usize = 60; // i32, instead of O_OWN_LAST
 
 export const M_OWNER: i64 = 0xfff; // the thread that holds the lock; 0: the lock is free
 export const M_RESERVED: i64 = 0x1000; // only the head may take the lock

@@ -4,7 +4,7 @@
 // |-------|--------------|--------------------------------------|
 // | phase | every thread | cmpxchg; see phase.ts and rw-lock.ts |
 
-export const O_PHASE: usize = 40; // i64, in the place of O_COUNTER (phase.ts)
+export const O_PHASE: usize = 40; // i64, instead of O_COUNTER (phase.ts)
 
 export const PHASE_COUNT: i64 = 0x3fffffff;
 export const PHASE_FULL: i64 = 0x40000000; // of a barrier: all have arrived, and the last runs the action

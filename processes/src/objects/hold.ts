@@ -115,7 +115,7 @@ export abstract class Held implements Disposable, AsyncDisposable {
    * A signal that is aborted with a `LeaseLostError` when the lease is lost, before the server can give the permits to
    * others. The signal looks at the clock whenever you read `aborted` or `reason`, call `throwIfAborted()` or begin to
    * listen. So it is right even after the process was stopped for long. A signal that `AbortSignal.any` has made of
-   * this one does not look at the clock. A timer aborts it, at the next turn of the event loop.
+   * this one does not look at the clock. A timer aborts it, at the next iteration of the event loop.
    * @example await fetch(url, { signal: held.signal });
    */
   get signal(): AbortSignal {

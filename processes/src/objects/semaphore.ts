@@ -55,8 +55,8 @@ export class Semaphore extends Handle implements SemaphoreLimit<WaitOptions> {
     // The options may stand in the place of the number.
     if (typeof permits === 'object' && options === undefined) return this.#hold(what, 1, permits);
     const wanted = this.#wanted(what, permits);
-    // The call awaits only where it must. So the requests of one turn of the event loop are made in the order of the
-    // calls.
+    // The call awaits only where it must. So the requests of one iteration of the event loop are made in the order of
+    // the calls.
     return this[ask](what, typeof wanted === 'number' ? wanted : await wanted, HeldPermits, options);
   }
 

@@ -5,10 +5,10 @@
  *                ^                                      --> a refusal: `failed` of the operations
  *                +------- #again: an operation that repeats <-- a loss: nobody knows whether the call has arrived
  *
- * All operations of one turn of the event loop go in one call, in the order in which they were asked for. After a loss,
- * the answer to `list` (script/wire.ts) tells what has become of each request. So operations that belong to a request
- * are not sent again. Operations that belong to no request are sent again, unless their sender has said otherwise
- * (`repeats`).
+ * All operations of one iteration of the event loop go in one call, in the order in which they were asked for. After a
+ * loss, the answer to `list` (script/wire.ts) tells what has become of each request. So operations that belong to a
+ * request are not sent again. Operations that belong to no request are sent again, unless their sender has said
+ * otherwise (`repeats`).
  */
 
 import { eventsHandled, later, soon } from '../runtime/ticks.js';

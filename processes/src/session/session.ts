@@ -5,7 +5,7 @@
  * lists all of them.
  *
  *     closed --> entering --> open          entering: it listens to its channel and sends `O`; after a loss also `S`
- *       ^           ^          |            open: it sends operations, one call for each turn of the event loop
+ *       ^           ^          |            open: it sends operations, one call for each iteration of the event loop
  *       |           +-- lost --+            lost: a connection is new, or the server's state is not what it was
  *       +-- no server can be used           ended (from every state): the space was closed
  *

@@ -11,7 +11,7 @@
  * wait for itself otherwise, and a promise may that names the guard `within` which it reads. So a thread whose blocking
  * calls always overlap keeps the writer out. Other promises wait for the writer, and a call that tries is refused.
  *
- * A blocked call and the promises of its thread wait for the end of the same phase, in one place of the thread. When
+ * A blocked call and the promises of its thread wait for the end of the same phase, in one seat of the thread. When
  * the first of them finds that the phase is over, all of them become readers at once (`endWait`). So no writer comes
  * between two of them.
  *
@@ -136,7 +136,7 @@ export interface RwLock extends RwLockGuards<HeldRead, HeldWrite, ReadOptions> {
  * a writer, the threads that lock later learn of its death (`onOwnerDied`). A thread reads at most 8 locks at a time.
  *
  * Source: the phases are those of PF-T in Brandenburg and Anderson, Spin-Based Reader-Writer Synchronization for
- * Multiprocessor Real-Time Systems (2010). Each reader shows in a place of its own that it reads (visible readers), as
+ * Multiprocessor Real-Time Systems (2010). Each reader shows in a seat of its own that it reads (visible readers), as
  * in Dice and Kogan, BRAVO (2019). The algorithm is in core/kinds/rw-lock/rw-lock.ts.
  *
  * @example
@@ -246,7 +246,7 @@ export class RwLock extends PhaseObject<typeof KIND> implements RwLockGuards<Hel
     // The thread neither reads, waits, writes nor drains, and no call of the thread is changing that.
     if (options === undefined && (side.reads | side.waits | side.acts) === 0 && side.turn < DRAINS) {
       side.open(READING);
-      const answer = side.beginRead(side.at, side.place);
+      const answer = side.beginRead(side.at, side.seat);
       if (answer === 0) {
         side.begun(false, this);
         side.close(undefined);
@@ -351,7 +351,7 @@ export class RwLock extends PhaseObject<typeof KIND> implements RwLockGuards<Hel
     const before = side.open(READING);
     try {
       const waits = side.waits > 0;
-      // A disposed lock has no place, and `begin` would look for one.
+      // A disposed lock has no seat, and `begin` would look for one.
       const result = this[isOver] ? ANSWER_CLOSED : waits ? QUEUED : side.begin(tries, answer);
       if (result === ANSWER_CLOSED) throw this[disposedError]();
       if (result === REFUSED || (result === QUEUED && tries)) return side.close(undefined);

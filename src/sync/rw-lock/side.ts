@@ -1,6 +1,6 @@
 /**
  * A side is what one thread does with one lock. All library objects and promises of the thread share the side of the
- * lock, whichever copy of the library made them. The core knows only a part of the side: the thread's place says
+ * lock, whichever copy of the library made them. The core knows only a part of the side: the thread's seat says
  * whether the thread reads or waits to read, and the queue says whether the thread has the turn. The side counts how
  * often the thread reads. So a thread that reads can read again without access to shared memory, but for a call that
  * only tries: that call is refused if the gate is shut.
@@ -48,7 +48,7 @@
  *     call        checks ──► open ──► changes in the core and here ──► close ──► answer
  *                              │
  *     it fails                 └──► recover: what the thread had before the section
- *     it is cut                └ ─ ─ the next call, or the next turn of the event loop ─ ─► recover
+ *     it is cut                └ ─ ─ the next call, or the next iteration of the event loop ─ ─► recover
  *
  * A call says once, by `open`, what it is about. `RwLock.#section` is the frame around a section: it opens, closes, and
  * recovers if the section throws. The three sections of calls that may be over in 100 nanoseconds write the same frame
@@ -103,8 +103,8 @@ export class Side {
    * The address of the lock. It is CLOSED_OBJECT once a library object of this thread has found the lock disposed of.
    */
   at: number;
-  /** The address of the place of the thread; 0 if the thread has no place, as at first and at the end. */
-  place: number;
+  /** The address of the seat of the thread; 0 if the thread has no seat, as at first and at the end. */
+  seat: number;
   /**
    * reads: how many calls and promises of the thread read. waits: how many of its promises wait for the end of `phase`.
    */
@@ -135,7 +135,7 @@ export class Side {
    */
   keeps: object | undefined;
   /**
-   * These two functions of the core have fields of their own, because the common case calls them. If the place is 0,
+   * These two functions of the core have fields of their own, because the common case calls them. If the seat is 0,
    * beginRead answers MOVE.
    */
   readonly beginRead: Sync['beginRead'];
@@ -151,7 +151,7 @@ export class Side {
     this.beginRead = this.#sync.beginRead;
     this.endReadAt = this.#sync.endRead;
     this.at = address;
-    this.place = this.#sync.placeFor(address);
+    this.seat = this.#sync.seatFor(address);
   }
 
   /** Whether promises of the thread wait for the turn, or have the turn and do not know it yet. */
@@ -213,15 +213,15 @@ export class Side {
     return givesBack;
   }
 
-  /** The place must say again what the thread reads and waits for. */
+  /** The seat must say again what the thread reads and waits for. */
   #recoverReading(): void {
     const { at } = this;
     this.reads = this.#kept;
-    const place = at === CLOSED_OBJECT ? 0 : this.#sync.placeFor(at);
-    if (place === 0) return;
-    this.place = place;
-    if (this.reads === 0) this.#sync.endRead(at, place);
-    if (this.waits === 0) this.#sync.giveUpRead(at, place);
+    const seat = at === CLOSED_OBJECT ? 0 : this.#sync.seatFor(at);
+    if (seat === 0) return;
+    this.seat = seat;
+    if (this.reads === 0) this.#sync.endRead(at, seat);
+    if (this.waits === 0) this.#sync.giveUpRead(at, seat);
   }
 
   #recoverTurn(): boolean {
@@ -247,24 +247,24 @@ export class Side {
   begin(tries: boolean, answer?: ReturnType<Sync['beginRead']>): Begun;
   begin(tries: boolean, answer?: ReturnType<Sync['beginRead']>): Begun {
     const begin = tries ? this.#sync.tryRead : this.beginRead;
-    let result: Begun | MOVE = answer ?? begin(this.at, this.place);
+    let result: Begun | MOVE = answer ?? begin(this.at, this.seat);
     while (result === MOVE) {
-      this.findPlace();
-      result = begin(this.at, this.place);
+      this.findSeat();
+      result = begin(this.at, this.seat);
     }
     return result;
   }
 
-  /** Finds the thread's place for the lock, or a free place. Throws if the thread reads too many locks. */
-  findPlace(): void {
-    let place = this.#sync.placeFor(this.at);
-    if (place === 0) {
-      // Locks that other threads have disposed of still have their places.
+  /** Finds the thread's seat for the lock, or a free seat. Throws if the thread reads too many locks. */
+  findSeat(): void {
+    let seat = this.#sync.seatFor(this.at);
+    if (seat === 0) {
+      // Locks that other threads have disposed of still have their seats.
       this.#membership.sweep();
-      place = this.#sync.placeFor(this.at);
+      seat = this.#sync.seatFor(this.at);
     }
-    if (place === 0) throw new ArenaFullError('this thread reads 8 RwLocks, and no thread reads more: unlock one');
-    this.place = place;
+    if (seat === 0) throw new ArenaFullError('this thread reads 8 RwLocks, and no thread reads more: unlock one');
+    this.seat = seat;
   }
 
   /** One more call or promise reads. */
@@ -276,7 +276,7 @@ export class Side {
 
   /** A promise of a thread that already reads begins to read too, or to wait. Answers as `begin`. */
   readToo(): ReturnType<Sync['readToo']> {
-    return this.#sync.readToo(this.at, this.place);
+    return this.#sync.readToo(this.at, this.seat);
   }
 
   /** The first promise of the thread begins to wait for the end of the phase. */
@@ -285,9 +285,9 @@ export class Side {
     this.waits = 1;
   }
 
-  /** A call or promise has given up. If no promise waits any more, the place says so from now on. */
+  /** A call or promise has given up. If no promise waits any more, the seat says so from now on. */
   leave(): void {
-    if (this.waits === 0 && this.place !== 0) this.#sync.giveUpRead(this.at, this.place);
+    if (this.waits === 0 && this.seat !== 0) this.#sync.giveUpRead(this.at, this.seat);
   }
 
   /**
@@ -295,7 +295,7 @@ export class Side {
    * writer has died.
    */
   endWait(): boolean {
-    this.died = this.place !== 0 && this.#sync.endReadWait(this.at, this.place) === OWNER_DIED;
+    this.died = this.seat !== 0 && this.#sync.endReadWait(this.at, this.seat) === OWNER_DIED;
     if (this.reads === 0) this.told = false;
     this.reads += this.waits;
     this.#kept += this.waits;
@@ -308,17 +308,17 @@ export class Side {
     this.open(READING);
     this.#kept = this.reads = 0;
     if (this.turn === NO_TURN) this.keeps = undefined;
-    if (this.place !== 0) this.endReadAt(this.at, this.place);
+    if (this.seat !== 0) this.endReadAt(this.at, this.seat);
     this.close(undefined);
   }
 
   /**
    * The thread writes, and from now on reads too. If promises of the thread wait for the end of this phase, the thread
-   * has a place already.
+   * has a seat already.
    */
   readOn(): void {
-    if (this.waits === 0 || this.place === 0) this.findPlace();
-    this.#sync.endReadWait(this.at, this.place);
+    if (this.waits === 0 || this.seat === 0) this.findSeat();
+    this.#sync.endReadWait(this.at, this.seat);
     this.reads = 1;
     this.died = false;
   }
@@ -379,14 +379,14 @@ export class Side {
   // --- The end ---------------------------------------------------------------------------------------------
 
   /**
-   * Is called when a library object at this address has found the lock disposed of. Clears the places for this address,
+   * Is called when a library object at this address has found the lock disposed of. Clears the seats for this address,
    * because the memory may become that of another object. If the thread has ended, `at` is CLOSED_OBJECT, because the
-   * places of the thread may already belong to another thread.
+   * seats of the thread may already belong to another thread.
    */
   end(at: number): void {
-    this.#sync.clearPlaces(at, this.#membership.thread);
+    this.#sync.clearSeats(at, this.#membership.thread);
     this.at = CLOSED_OBJECT;
-    this.place = 0;
+    this.seat = 0;
     this.keeps = undefined;
   }
 }

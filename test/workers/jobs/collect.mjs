@@ -1,4 +1,4 @@
-/** Attaches, and lets the collector run again and again between turns of the event loop. */
+/** Attaches, and lets the collector run again and again between iterations of the event loop. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { attach } from '../attach.mjs';

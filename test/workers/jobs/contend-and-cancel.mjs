@@ -9,7 +9,7 @@ import { attach, meet, nap, random, spin } from '../attach.mjs';
 /** The reason of an abort. */
 const STOP = 'stop';
 
-/** Aborts at some moment: before the thread can sleep, in this turn of the event loop, or in a later one. */
+/** Aborts at some moment: before the thread can sleep, in this iteration of the event loop, or in a later one. */
 function abortSoon(controller, draw) {
   const abort = () => controller.abort(STOP);
   const when = draw();

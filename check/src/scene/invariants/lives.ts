@@ -13,7 +13,7 @@ const O_NAME = layout.constant('O_NAME');
 const N_NEXT = layout.constant('N_NEXT');
 /** The bit of a link whose entry is being taken out. */
 const GONE = 1;
-const T_HOST = layout.constant('T_HOST');
+const T_RUNTIME_ID = layout.constant('T_RUNTIME_ID');
 
 /** The states of an object's life (core/arena/objects.ts). */
 const BUILDING = 1;
@@ -58,13 +58,13 @@ function checkNameless({ machine: { words }, regions }: Arena, object: number, h
     if (entry - regions.names === object - regions.objects) throw new Violation('a free object has a name');
 }
 
-/** Checks, at the end, that no free record has a host. If a thread reaps the dead, no record may say that it reaps. */
+/** Checks, at the end, that no free record has a runtime id. If a thread reaps the dead, no record may say that it reaps. */
 export function checkRecords(arena: Arena, supervised: boolean): void {
   const { words } = arena.machine;
   const { threads, chains } = arena.regions;
   for (let record = threads; record < chains; record += THREAD_SIZE) {
-    if ((words[record >> 2] & LIFE_STATE) === FREE && words[(record + T_HOST) >> 2] !== 0)
-      throw new Violation(`${nameAt(arena, record)} is free, and has a host`);
+    if ((words[record >> 2] & LIFE_STATE) === FREE && words[(record + T_RUNTIME_ID) >> 2] !== 0)
+      throw new Violation(`${nameAt(arena, record)} is free, and has a runtime id`);
   }
   if (words[REAPER >> 2] !== 0 && supervised) throw new Violation('somebody is still said to reap at the end');
 }
