@@ -1,9 +1,6 @@
 /**
- * A rate: so many permits in any window of so many milliseconds. What the limiters of tasks and of threads have in common
- * is the arguments. The limiter of tasks keeps its promise by a schedule (schedule.ts). That of threads has a log
- * (keyed/rate-log.ts), and the cell of the generic cell rate algorithm (GCRA) here, which spreads the permits over the
- * window. `next` is when the next permit would be due if all came evenly, one each `per / permits`. A request may come
- * earlier by as much as `burst` allows.
+ * A rate: so many permits in any window of so many milliseconds. What the limiters of tasks and of threads have in common:
+ * their arguments. Both keep their promise by a schedule (schedule.ts).
  */
 import { bad, checkChoice, checkInteger, checkOptions } from './errors.js';
 import type { Key } from './keys.js';
@@ -57,8 +54,8 @@ export interface RateLimiting<Request extends readonly unknown[] = PermitsReques
    *     const post = requests.limit(send, 2, { timeout: 1000 }); // each call takes two permits
    * @param request the number of permits that each call takes, 1 (the default) to `permits` of the constructor; and a
    * time-out and a signal for the wait of each call. Each may be left out. Time-out and signal do not end a call that
-   * runs. `cancelAll` also ends the calls that still wait. In `taketurns/tasks` the options may also say `until` when the
-   * permits count. In `taketurns/keyed` the returned function calls `run` before it returns, if permits are free.
+   * runs. `cancelAll` also ends the calls that still wait. The options may also say `until` when the permits count.
+   * In `taketurns/keyed` the returned function calls `run` before it returns, if permits are free.
    * @throws {RangeError | TypeError} for a bad number or option, or if `run` is not a function.
    */
   limit<This, Arguments extends unknown[], T>(
@@ -113,8 +110,6 @@ export function rateRequestOf(
 }
 
 const LIMIT = 2 ** 31 - 1;
-/** Permits that are due within so many milliseconds may go together, because no timer is finer. */
-const TICK = 5;
 
 /** @internal Checks the numbers of a rate, and returns them. */
 export function checkRate(what: string, permits: number, per: number, { burst = 1 }: RateOptions): Rate {
@@ -148,16 +143,3 @@ export function checkPause(kind: string, milliseconds: number): void {
 export function checkSpent(kind: string, permits: number): void {
   checkInteger(`${kind}.spend: permits`, permits, -LIMIT, LIMIT);
 }
-
-/** @internal Returns how many milliseconds it is too early for a request; at most 0 if it may go. */
-export function tooEarly(rate: Rate, next: number, permits: number, time: number): number {
-  const { burst } = rate;
-  return next - Math.max((burst - Math.min(permits, burst)) * intervalOf(rate), TICK) - time;
-}
-
-/** @internal Returns when the next permit would be due after these. */
-export function dueAfter(rate: Rate, next: number, permits: number, time: number): number {
-  return Math.max(next, time) + permits * intervalOf(rate);
-}
-
-const intervalOf = ({ permits, per }: Rate): number => per / permits;

@@ -193,6 +193,13 @@ export class Cells {
     return true;
   }
 
+  /** Makes cells of more memory, when there is no room for another one. */
+  extend(from: number, end: number): void {
+    this.set(this.#at + FRESH, from);
+    this.set(this.#at + END, end);
+    this.commit();
+  }
+
   /** Takes a cell. There must be room. */
   take(): number {
     const { floats } = this;
@@ -647,11 +654,28 @@ export class Schedule {
       this.#begin(cell, now, stays);
       return BEGUN;
     }
+    return this.left(cell, now);
+  }
+
+  /** Returns for how many milliseconds a request that waits has to wait on, when the schedule has just been advanced. */
+  left(cell: number, now: number): number {
+    const { floats } = this.#cells;
     // The planned date is always what the thread was told, so that `earlier` is told of each that is earlier.
-    if (cell === this.#get(HEAD)) floats[cell + DATE] = this.#due(permits, floats[cell + FROM] as number);
+    if (cell === this.#get(HEAD))
+      floats[cell + DATE] = this.#due(floats[cell + K] as number, floats[cell + FROM] as number);
     // Those in front of it are late.
     else if ((floats[cell + DATE] as number) <= now) this.#plan(this.#get(HEAD), now);
     return (floats[cell + DATE] as number) - now;
+  }
+
+  /** The owners of all requests that wait, have a date, or are open. */
+  get owners(): Set<Who> {
+    const owners = new Set<Who>();
+    const { floats } = this.#cells;
+    for (const first of [this.#get(OLDEST), this.#get(AWAY)])
+      for (let cell = first; cell !== 0; cell = floats[cell + LINK] as number)
+        if (floats[cell + STATE] !== RUN) owners.add(floats[cell + WHO] as Who);
+    return owners;
   }
 
   /** Whether the permits of a date still count in the window that ends now, and nothing holds them up. */

@@ -105,7 +105,7 @@ export class KeyNames implements Regions {
   }
 
   /**
-   * Attaches to an object that belongs to another, such as the turn of a RateLimiter, by its number. The object is a
+   * Attaches to an object that belongs to another, such as the pause of a RateLimiter, by its number. The object is a
    * semaphore. Returns what `open` returns.
    */
   openOwn(parent: Parent, number: number, permits: number, isRobust: boolean): number {

@@ -1,50 +1,45 @@
 /**
- * RateLimiter gives so many permits in any window of so many milliseconds, and never one more, to all threads together.
+ * RateLimiter lets at most so many permits begin in any window of so many milliseconds, and never one more, in all threads
+ * together. What it promises, and why it keeps the promise, is told in common/schedule.ts. Where the schedule lies and who
+ * may change it, is told in rate-memory.ts; how threads and promises wait, in rate-queue.ts.
  *
- *     take ──► the turn, a semaphore with one permit: requests of all threads stand in its queue, in order
- *                 │
- *                 ▼ one thread or promise has the turn
- *              the log (rate-log.ts) says how long it must wait until its permits may go
- *                 │        └──► it sleeps, with the turn, in the queue of a second semaphore, which has no permit
- *                 ▼
- *              it notes its permits in the log, and gives the turn back
- *
- * So requests go in the order of their arrival, and a heavy request holds lighter ones back. Both semaphores belong to
- * the limiter, by names that are made of its own (key-names.ts). A time-out, a signal, `cancelAll` and `dispose` end the
- * wait in either queue as they end any wait for a semaphore. The turn is robust: if a thread dies with it, the next
- * request has it. Permits are never given back, so a dead thread has nothing that others miss.
- *
- * A thread that blocks while a promise of it has the turn or waits for it would wait for itself: the promise could not
- * go on. So that is an error.
+ * Nobody serves the others: each request waits for its own date, and whoever looks at the schedule brings it up to date for
+ * all. So a thread that blocks, is busy or dies stops nobody, and a thread may block while a promise of it waits.
  */
 
 import type { Arena } from '../arena/arena.js';
-import { GRANT, KIND_RATE_LIMITER, O_INITIAL, O_MAX, O_SPIN, O_TIMEOUTS, R_WAITS, TICKET } from '../border/numbers.js';
+import { KIND_RATE_LIMITER, O_INITIAL, O_MAX, O_SPIN } from '../border/numbers.js';
 import { timedOut } from '../common/errors.js';
 import { type Limited, limited } from '../common/limiting.js';
-import { checkRate, type Rate, type RateLimiting, type RateOptions } from '../common/rate.js';
-import { reasonOf } from '../common/signals.js';
-import { type PermitsRequest, requestOf } from '../common/waits.js';
-import { checkWaitOptions, isOptions, type Properties, type Signal, type WaitOptions } from '../objects/options.js';
+import {
+  checkPause,
+  checkRate,
+  checkResize,
+  checkSpent,
+  type Rate,
+  type RateLimiting,
+  type RateOptions,
+  type RateRequest,
+  rateRequestOf,
+  tooMany,
+} from '../common/rate.js';
+import { requestOf } from '../common/waits.js';
+import { checkWaitOptions, type Properties, type WaitOptions } from '../objects/options.js';
 import { type Definition, differing, find, type Handle, make, open } from '../objects/reference.js';
 import { close, disposedError, forget, isOver, named, reference, SharedObject } from '../objects/shared-object.js';
-import { isTimeout } from '../runtime/cancellation.js';
 import {
   ArenaFullError,
   CancelledError,
   checkInteger,
   checkOptions,
-  DisposedError,
+  checkType,
   described,
-  mayNotBlock,
   refuseName,
-  SelfDeadlockError,
-  TimeoutError,
+  type TimeoutError,
 } from '../runtime/errors.js';
-import { countdown } from '../runtime/parking.js';
 import { closed, DONE } from '../runtime/promises.js';
-import { clock } from './rate-clock.js';
-import { type Parts, partsOf } from './rate-parts.js';
+import { queueOf } from './rate-parts.js';
+import type { Limits, RateQueue, Texts } from './rate-queue.js';
 
 /** The options of a new `RateLimiter`. */
 export interface RateLimiterOptions extends RateOptions {
@@ -57,7 +52,10 @@ export type RateLimiterHandle = Handle<'RateLimiter'>;
 
 /** The answer of `RateLimiter.inspect`. */
 export interface RateLimiterStats extends Rate {
-  /** The number of permits that were given in the window that ends now. With more than 90 permits it may be too high. */
+  /**
+   * The number of permits that count in the window that ends now, those of calls `until: 'end'` that run too. With more
+   * than 90 permits it may be too high.
+   */
   readonly taken: number;
   /** The number of requests that wait, blocked threads and promises alike. */
   readonly waiting: number;
@@ -72,22 +70,21 @@ const DEFINITION: Definition<typeof KIND, [number, number, RateLimiterOptions]> 
   number: KIND_RATE_LIMITER,
   properties,
 };
-const LIMIT = 2 ** 31 - 1;
-/** How often `tryTake` tries to get the turn from a thread that has it for a moment. */
-const TRIES = 10_000;
-/**
- * If the arena has had more waiters at a time, the error of a time-out does not count the waiters: thousands may time
- * out at once, and each count looks at all of them.
- */
-const MANY = 1024;
+const FOR_EVER: Limits = { timeout: Infinity };
+const nothing = (): undefined => undefined;
+const CALL = { stays: false, begins: false };
+const STAYING = { stays: true, begins: false };
+const PROMISE = { stays: false, begins: true };
 
-export interface RateLimiter extends RateLimiting {}
+export interface RateLimiter extends RateLimiting<RateRequest> {}
 
 /**
- * Gives so many permits in any window of so many milliseconds, never one more, to all threads together, in the order of
- * the calls. Threads block, and promises wait, in one queue. A request for n permits gets them all at once, in its turn.
+ * Lets at most so many permits begin in any window of so many milliseconds, never one more, in all threads together, in
+ * the order of the calls. Threads block, and promises wait, in one queue. A request for n permits gets them all at once,
+ * in its turn. A thread that comes late to its turn does not stop those behind it.
  *
- * Source: the generic cell rate algorithm (ITU-T I.371), beside a log of the window, which keeps the promise.
+ * Source: a log of the window, which keeps the promise, beside the generic cell rate algorithm (ITU-T I.371), which
+ * spreads the permits. That any thread serves the head is this library's own.
  *
  * @example
  * ```ts
@@ -99,40 +96,49 @@ export interface RateLimiter extends RateLimiting {}
  * const get = requests.limit((address: string) => fetch(address)); // where the thread may not block
  * ```
  */
-export class RateLimiter extends SharedObject<typeof KIND> implements RateLimiting {
+export class RateLimiter extends SharedObject<typeof KIND> implements RateLimiting<RateRequest> {
   readonly #core = this[reference].membership.core;
-  readonly #words = new Int32Array(this[reference].membership.memory.buffer);
   readonly #at = this[reference].address;
-  readonly #parts = this.#attach();
-  readonly #rate: Rate = this.#parts.log.rate;
+  readonly #texts: Texts = {
+    wanted: (permits) => this.#wanted(permits),
+    late: (permits, timeout) => this.#late(permits, timeout),
+    disposed: () => this[disposedError](),
+    cancelled: (reason) => new CancelledError(reason),
+    tooMany: (permits) => tooMany(KIND, permits, this.#queue.permits),
+    full: noPage,
+  };
+  readonly #queue: RateQueue = this.#attach();
 
   /**
    * @param permits the most permits in a window, 1 to 2,147,483,647.
    * @param per the length of a window, 1 to 2,147,483,647 milliseconds.
    * @throws {RangeError | TypeError} for a bad number or option.
-   * @throws {ArenaFullError} if the arena has no room for the 11 objects that a limiter takes at most.
+   * @throws {ArenaFullError} if the arena has no room for another object, or no page for its schedule.
    */
   constructor(permits: number, per: number, options: RateLimiterOptions = {}) {
     super(KIND, make(DEFINITION, permits, per, options));
   }
 
+  /** The most permits in a window. */
   get permits(): number {
-    return this.#rate.permits;
+    return this.#queue.permits;
   }
 
+  /** The length of a window, in milliseconds. */
   get per(): number {
-    return this.#rate.per;
+    return this.#queue.rate.per;
   }
 
+  /** How many permits may go at once after a pause. */
   get burst(): number {
-    return this.#rate.burst;
+    return this.#queue.rate.burst;
   }
 
-  /** Attaches the thread to what belongs to the limiter. If there is no room for it, lets go of the limiter too. */
-  #attach(): Parts {
+  /** Attaches the thread to the schedule. If there is no room for it, lets go of the limiter too. */
+  #attach(): RateQueue {
     const { membership, shared } = this[reference];
     try {
-      return partsOf(membership, shared);
+      return queueOf(membership, shared, noPage);
     } catch (error) {
       this[closed]();
       throw error;
@@ -159,8 +165,8 @@ export class RateLimiter extends SharedObject<typeof KIND> implements RateLimiti
    * @param permits the most permits in a window, 1 to 2,147,483,647.
    * @param per the length of a window, 1 to 2,147,483,647 milliseconds.
    * @throws {RangeError | TypeError} for a bad argument, if the name belongs to another kind of object, or if the
-   * limiter exists with other numbers.
-   * @throws {ArenaFullError} if the arena has no room for another object or attachment.
+   * limiter was made with other numbers. What `resize` has changed since then does not count here.
+   * @throws {ArenaFullError} if the arena has no room for another object or attachment, or no page for its schedule.
    * @example const requests = RateLimiter.open('requests', 100, 60_000);
    */
   static open(name: string, permits: number, per: number, options: RateLimiterOptions = {}): RateLimiter {
@@ -169,256 +175,179 @@ export class RateLimiter extends SharedObject<typeof KIND> implements RateLimiti
   }
 
   /**
-   * The value to send to another thread, for `from` there.
-   * @throws {DisposedError} if the limiter has been disposed of.
-   */
-  override get handle(): RateLimiterHandle {
-    const { turn, sleep, objects } = this.#parts;
-    // What belongs to the limiter stays as the limiter does, while the handle is on its way.
-    if (!this[isOver]) for (const object of [turn, sleep, ...objects]) object.handle;
-    return super.handle;
-  }
-
-  /**
-   * Takes permits, and blocks the thread until they may go. Permits are never given back.
+   * Takes permits, and blocks the thread until they may go. They count from then on. Promises of the thread may wait
+   * meanwhile: they stop nobody, and go on when the thread has returned to its event loop.
    * @param permits 1 (the default) to `permits` of the constructor. The options may stand in its place.
    * @param options a time-out and a signal; without them the call takes as long as it takes.
    * @throws {TimeoutError} when the time-out has passed. The request has taken nothing, and those behind it move up.
    * @throws {CancelledError} if `cancelAll` has cancelled the request.
    * @throws the reason of a signal that is aborted already.
-   * @throws {SelfDeadlockError} if a promise of this thread waits: the thread would wait for itself.
+   * @throws {RangeError} if `resize` leaves fewer permits than it waits for.
    * @throws {RangeError | TypeError} for a bad number or option.
    * @throws {TypeError} on a thread that must not block, such as a browser's main thread, if it would have to.
-   * @throws {ArenaFullError} if the arena has no room for another waiter.
+   * @throws {ArenaFullError} if the arena has no room for another waiter or request.
    * @throws {DisposedError} if the limiter has been or is being disposed of.
    * @example requests.take({ timeout: 1000 });
    */
   take(permits?: number, options?: WaitOptions): void;
   take(options: WaitOptions): void;
   take(permits: number | WaitOptions = 1, options?: WaitOptions): void {
-    if (isOptions(permits, options)) this.#take(1, permits);
-    else this.#take(permits, options);
-  }
-
-  #take(permits: number, options: WaitOptions | undefined): void {
-    const { timeout } = this.#check('take', permits, options);
-    const { turn, sleep, promises } = this.#parts;
-    const asks = this.#asks;
-    const { mayBlock } = this[reference].membership;
-    let due = this.#try(permits, timeout > 0 && mayBlock);
-    if (due <= 0) return;
-    const left = countdown(timeout);
-    if (timeout === 0) throw this.#late(permits, 0);
-    if (!mayBlock) throw mayNotBlock('takeAsync or tryTake');
-    const hasTurn = due < Infinity;
-    if (!hasTurn) {
-      if (promises > 0)
-        throw new SelfDeadlockError(
-          `${KIND}.take: a promise of this thread waits for ${this[described]()}, so this thread would wait for itself: ` +
-            'await takeAsync()',
-        );
-      try {
-        turn.acquire({ timeout });
-      } catch (error) {
-        throw this.#failed(error, permits, timeout);
-      }
-    }
-    try {
-      if (!hasTurn) due = this.#log(permits);
-      for (; due > 0; due = this.#log(permits)) {
-        const pause = this.#pause(due, left(), asks, permits, timeout);
-        try {
-          sleep.acquire({ timeout: pause });
-        } catch (error) {
-          if (!(error instanceof TimeoutError)) throw this.#failed(error, permits, timeout);
-        }
-      }
-    } finally {
-      this.#giveTurn();
-    }
+    const [wanted, more] = requestOf([permits, options]);
+    const { timeout } = this.#check('take', wanted, more);
+    this.#queue.take(wanted, timeout, this.#texts);
   }
 
   /**
-   * Takes permits from the log, in the turn of this thread. Returns how many milliseconds are left until they may go; at
-   * most 0 if it has. A promise may have got the turn before the thread has left the arena or has disposed of the
-   * limiter, and go on after that. Then the memory of the log is another object's.
-   */
-  #log(permits: number): number {
-    if (this[isOver]) throw this[disposedError]();
-    return this.#parts.log.take(permits, clock());
-  }
-
-  /** Returns how long a request with the turn sleeps until it looks again. Throws if it must not wait on. */
-  #pause(due: number, left: number, asks: number, permits: number, timeout: number): number {
-    if (left <= 0) throw this.#late(permits, timeout);
-    // It may have had the turn, and not slept yet, when all were asked to leave.
-    if (asks !== this.#asks) {
-      const { cancelled } = this.#parts;
-      const isOurs = cancelled && ((cancelled.asks - asks) | 0) > 0;
-      throw this.#failed(new CancelledError(isOurs ? cancelled.reason : undefined), permits, timeout);
-    }
-    Atomics.store(this.#words, (this.#at + R_WAITS) >> 2, 1);
-    return Math.min(due, left, LIMIT);
-  }
-
-  /** How often all requests have been asked to leave. */
-  get #asks(): number {
-    return this.#core.asks(this.#parts.turnAt);
-  }
-
-  /**
-   * Takes permits without blocking: the promise is fulfilled when they may go. The process stays alive until then.
+   * Takes permits without blocking: the promise is fulfilled when they may go. The process stays alive until then. The
+   * permits count from the moment at which the promise is fulfilled. The code behind `await` runs a microtask later, or
+   * after the rest of the code that runs now, and the limiter cannot know when: `limit` dates exactly.
    * @param permits 1 (the default) to `permits` of the constructor. The options may stand in its place.
    * @param options a time-out and a signal; without them the promise waits as long as it takes.
    * @returns a promise. It rejects with TimeoutError when the time-out has passed, with the reason of the signal when
    * that is aborted, with RangeError or TypeError for a bad number or option, with CancelledError if `cancelAll` has
-   * cancelled it, with DisposedError if the limiter has been or is being disposed of, and with ArenaFullError if the
-   * arena has no room for another waiter. The request has taken nothing then, and those behind it move up.
+   * cancelled it, with RangeError if `resize` leaves fewer permits than it asks for, with DisposedError if the limiter has
+   * been or is being disposed of, and with ArenaFullError if the arena has no room for another waiter or request. The request has taken nothing then, and those behind it move up.
    * @example await requests.takeAsync({ timeout: 1000 });
    */
   takeAsync(permits?: number, options?: WaitOptions): Promise<void>;
   takeAsync(options: WaitOptions): Promise<void>;
   takeAsync(permits: number | WaitOptions = 1, options?: WaitOptions): Promise<void> {
-    const nothing = (): Promise<void> => DONE;
     try {
-      return isOptions(permits, options) ? this.#begin(1, permits, nothing) : this.#begin(permits, options, nothing);
+      const [wanted, more] = requestOf([permits, options]);
+      const limits = this.#check('takeAsync', wanted, more);
+      const begun = this.#queue.run(wanted, limits, PROMISE, this.#texts, nothing);
+      return begun ?? DONE;
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
-  /** Calls a function when permits have been taken. Nothing comes between: so its begin is the date of the permits. */
-  #begin<T>(permits: number, options: WaitOptions | undefined, call: () => T): T | Promise<Awaited<T>> {
-    const limits = this.#check('takeAsync', permits, options);
-    const due = this.#try(permits, limits.timeout > 0);
-    if (due <= 0) return call();
-    if (limits.timeout === 0) throw this.#late(permits, 0);
-    return this.#takeAsync(permits, limits, due, call);
-  }
-
-  /** @param due how long the request must wait, which has the turn; Infinity if it does not have the turn yet. */
-  async #takeAsync<T>(permits: number, limits: Limits, due: number, call: () => T): Promise<Awaited<T>> {
-    const parts = this.#parts;
-    const { turn, sleep } = parts;
-    const { timeout, signal } = limits;
-    const left = countdown(timeout);
-    const asks = this.#asks;
-    const failed = (error: unknown): never => {
-      throw this.#failed(error, permits, timeout, signal);
-    };
-    parts.promises++;
-    try {
-      if (due === Infinity) await turn.acquireAsync(limits).catch(failed);
-      try {
-        for (let rest = due < Infinity ? due : this.#log(permits); rest > 0; rest = this.#log(permits)) {
-          const pause = this.#pause(rest, left(), asks, permits, timeout);
-          await sleep.acquireAsync({ ...limits, timeout: pause }).catch((error) => {
-            // The pause is over if it has timed out. But a signal may have been aborted since, or with a TimeoutError.
-            if (!isTimeout(error, signal)) failed(error);
-            if (signal?.aborted) failed(reasonOf(signal));
-          });
-        }
-      } finally {
-        this.#giveTurn();
-      }
-    } finally {
-      parts.promises--;
-    }
-    return await call();
-  }
-
   /**
-   * Takes permits if they may go now and no request waits. Never blocks. One thread or promise at a time asks the
-   * limiter. If another one is in the midst of that and does not go on for a moment, the answer is false, although
-   * permits may be free: the system has taken the processor from the other thread, or the thread has died.
+   * Takes permits if they may go now and no request waits. Never blocks for long: if another thread is in the midst of a
+   * call of the limiter and does not go on for 50 ms, the answer is false, although permits may be free. The system has
+   * taken the processor from the other thread then, or the thread has died and nobody knows yet.
    * (The same goes for `take` and `takeAsync` with a time-out of 0.)
    * @param permits 1 (the default) to `permits` of the constructor.
    * @returns whether it has taken them.
    * @throws {RangeError | TypeError} for a bad number.
+   * @throws {ArenaFullError} if the arena has no room to note them.
    * @throws {DisposedError} if the limiter has been disposed of.
    * @example if (!requests.tryTake()) console.log('too many requests');
    */
   tryTake(permits = 1): boolean {
-    this.#check('tryTake', permits, undefined);
-    return this.#try(permits, false) <= 0;
+    this.#checkPermits('tryTake', permits);
+    this.#checkOpen();
+    return this.#queue.tryTake(permits, this.#texts);
   }
 
-  /**
-   * Takes permits if they may go now and no request waits. Returns at most 0 if it has. Returns Infinity if it does not
-   * have the turn. Otherwise returns how many milliseconds are left until the permits may go, and `keeps` the turn if
-   * the request is to wait. Another thread may have the turn for a moment, so it tries again.
-   */
-  #try(permits: number, keeps: boolean): number {
-    const { turn, turnAt, promises } = this.#parts;
-    for (let tries = 0; promises === 0 && tries < TRIES; tries++) {
-      if (turn.tryAcquire()) {
-        let due = Infinity;
-        try {
-          due = this.#log(permits);
-        } finally {
-          if (due <= 0 || due === Infinity || !keeps) this.#giveTurn();
-        }
-        return due;
-      }
-      const load = (address: number): number => Atomics.load(this.#words, address >> 2);
-      if (load(this.#at + R_WAITS) !== 0 || ((load(turnAt + GRANT) - load(turnAt + TICKET)) | 0) < 0) break;
-    }
-    return Infinity;
+  #checkPermits(method: string, permits: number): void {
+    checkInteger(`${KIND}.${method}: permits`, permits, 1, this.#queue.permits, ' (its permits)');
   }
 
-  #giveTurn(): void {
-    if (this[isOver]) return;
-    Atomics.store(this.#words, (this.#at + R_WAITS) >> 2, 0);
-    this.#parts.turn.release();
+  #checkOpen(): void {
+    if (this[isOver] || this.#core.isDisposed(this.#at)) throw this[disposedError]();
   }
 
   #check(method: string, permits: number, options: WaitOptions | undefined): Limits {
-    checkInteger(`${KIND}.${method}: permits`, permits, 1, this.#rate.permits, ' (its permits)');
-    if (this[isOver] || this.#core.isDisposed(this.#at)) throw this[disposedError]();
-    if (options === undefined) return { timeout: Infinity };
+    this.#checkPermits(method, permits);
+    this.#checkOpen();
+    if (options === undefined) return FOR_EVER;
     const timeout = checkWaitOptions(`${KIND}.${method}`, options);
     const { signal } = options;
     return signal ? { timeout, signal } : { timeout };
   }
 
+  #wanted(permits: number): string {
+    return `${permits} permit${permits > 1 ? 's' : ''} of ${this[described]()} (${this.#waiting} waiting)`;
+  }
+
+  /** Makes the error of a request whose time has passed, and counts it. */
   #late(permits: number, timeout: number): TimeoutError {
-    this.#count();
-    const waiting = this.#core.usedElements() > MANY ? '' : ` (${this.#waiting} waiting)`;
-    return timedOut(`${permits} permit${permits > 1 ? 's' : ''} of ${this[described]()}${waiting}`, timeout);
-  }
-
-  /** Returns the error of a request that has left a queue for this reason. */
-  #failed(error: unknown, permits: number, timeout: number, signal?: Signal): unknown {
-    const isReason = signal?.aborted && error === signal.reason;
-    if (!isReason && error instanceof DisposedError) return this[disposedError]();
-    if (!isReason && error instanceof TimeoutError) return this.#late(permits, timeout);
-    if (isReason || !(error instanceof ArenaFullError)) this.#count();
+    const error = timedOut(this.#wanted(permits), timeout);
+    this.#queue.count();
     return error;
-  }
-
-  /** Counts a request that was cut short. */
-  #count(): void {
-    if (!this[isOver]) Atomics.add(this.#words, (this.#at + O_TIMEOUTS) >> 2, 1);
   }
 
   limit<This, Arguments extends unknown[], T>(
     run: (this: This, ...args: Arguments) => T,
-    ...request: PermitsRequest
+    ...request: RateRequest
   ): Limited<This, Arguments, T> {
-    const [permits, options] = requestOf(request);
-    const get = limited(KIND, run, options, async (call, wait) => await this.#begin(permits, wait, call));
-    checkInteger(`${KIND}.limit: permits`, permits, 1, this.#rate.permits, ' (its permits)');
-    return get;
+    checkType(`${KIND}.limit: run`, run, 'function', 'a function');
+    const { permits, stays, wait: given } = rateRequestOf(KIND, request, this.#queue.permits);
+    return limited(KIND, run, given, async (call, wait) => {
+      const limits = this.#check('limit', permits, wait);
+      return await this.#queue.run(permits, limits, stays ? STAYING : CALL, this.#texts, call);
+    });
   }
 
-  /** The number of requests that wait, blocked threads and promises alike. It looks at every waiter of the arena. */
+  /**
+   * Returns in how many milliseconds permits could go if they were asked for now, and all who wait go on time: what a
+   * server says in `Retry-After`. 0: now. `Infinity`: nobody knows, because calls `until: 'end'` run. Never blocks. It
+   * looks at every request that waits.
+   * @param permits 1 (the default) to `permits` of the constructor.
+   * @throws {RangeError | TypeError} for a bad number.
+   * @throws {DisposedError} if the limiter has been disposed of.
+   * @example response.setHeader('Retry-After', Math.ceil(requests.dueIn() / 1000));
+   */
+  dueIn(permits = 1): number {
+    this.#checkPermits('dueIn', permits);
+    this.#checkOpen();
+    return this.#queue.dueIn(permits);
+  }
+
+  /**
+   * Lets nobody go, in any thread, before so many milliseconds have passed, as a server wishes that answers 429 with `Retry-After`. A
+   * pause that ends later stays. Calls that have begun go on. Never blocks.
+   * @param milliseconds 0 to 2,147,483,647.
+   * @throws {RangeError | TypeError} for a bad number.
+   * @throws {DisposedError} if the limiter has been disposed of.
+   * @example requests.pause(1000 * Number(response.headers.get('Retry-After')));
+   */
+  pause(milliseconds: number): void {
+    checkPause(KIND, milliseconds);
+    this.#checkOpen();
+    this.#queue.pause(milliseconds);
+  }
+
+  /**
+   * Counts permits that have been used, without waiting, also more than there are: those who wait go later. A number
+   * below 0 gives back permits that were taken and not used, as far as they still count. So a limiter of the tokens of a
+   * language model takes an estimate before a call, and spends the difference after it. Never blocks.
+   * @param permits -2,147,483,647 to 2,147,483,647.
+   * @throws {RangeError | TypeError} for a bad number.
+   * @throws {DisposedError} if the limiter has been disposed of.
+   * @example tokens.spend(answer.usage.total - estimate);
+   */
+  spend(permits: number): void {
+    checkSpent(KIND, permits);
+    this.#checkOpen();
+    this.#queue.spend(permits, this.#texts);
+  }
+
+  /**
+   * Changes the numbers of the limiter, for all threads. The promise holds by the new numbers for each window that begins after the call;
+   * permits that went before count as long as they would have counted. A request that waits for more than `permits`
+   * ends with a RangeError. Never blocks.
+   * @param permits the most permits in a window, 1 to 2,147,483,647.
+   * @param per the length of a window, 1 to 2,147,483,647 milliseconds. Default: as before.
+   * @param options `burst`; default: as before, but `permits` at most.
+   * @throws {RangeError | TypeError} for a bad number or option.
+   * @throws {DisposedError} if the limiter has been disposed of.
+   * @example requests.resize(50, 60_000);
+   */
+  resize(permits: number, per = this.#queue.rate.per, options: RateOptions = {}): void {
+    const rate = checkResize(KIND, permits, per, options, this.#queue.rate);
+    this.#checkOpen();
+    this.#queue.resize(rate);
+  }
+
+  /** The number of requests that wait, blocked threads and promises alike. Those of dead threads do not count. */
   get waiting(): number {
-    return this.#waiting;
+    return this[isOver] ? 0 : this.#queue.countWaiting();
   }
 
   get #waiting(): number {
-    if (this[isOver]) return 0;
-    return this.#parts.turn.waiting + Atomics.load(this.#words, (this.#at + R_WAITS) >> 2);
+    return this[isOver] ? 0 : this.#queue.waiting;
   }
 
   /**
@@ -428,53 +357,51 @@ export class RateLimiter extends SharedObject<typeof KIND> implements RateLimiti
    * @example requests.cancelAll(new Error('the server shuts down'));
    */
   cancelAll(reason?: unknown): void {
-    if (this[isOver]) return;
-    const { turn, sleep } = this.#parts;
-    // In this order, so that no request gets the turn of one that leaves.
-    turn.cancelAll(reason);
-    sleep.cancelAll(reason);
-    this.#parts.cancelled = { asks: this.#asks, reason };
+    if (!this[isOver]) this.#queue.cancelAll(reason);
   }
 
   /**
-   * Describes the limiter by a plain object. It looks at every waiter of the arena and is racy, so it is meant for
-   * diagnostics. Never blocks.
+   * Describes the limiter by a plain object. Never blocks.
    * @throws {DisposedError} if it has been disposed of.
    * @example console.log(requests.inspect().taken);
    */
   inspect(): RateLimiterStats {
     if (this[isOver]) throw this[disposedError]();
     return {
-      ...this.#rate,
-      taken: this.#parts.log.taken(clock()),
-      waiting: this.#waiting,
+      ...this.#queue.rate,
+      taken: this.#queue.taken,
+      waiting: this.#queue.countWaiting(),
       timeouts: this.#core.timeouts(this.#at),
     };
   }
 
   /**
-   * Returns, for example, `RateLimiter("requests", 100 in 60000 ms, 2 waiting)`. It looks at every waiter of the arena
-   * and is racy, so it is meant for diagnostics. Never blocks, throws nothing.
+   * Returns, for example, `RateLimiter("requests", 100 in 60000 ms, 2 waiting)`. Never blocks, throws
+   * nothing.
    */
   override toString(): string {
-    const state = this[isOver] ? 'disposed' : `${this.#rate.permits} in ${this.#rate.per} ms, ${this.#waiting} waiting`;
+    const state = this[isOver]
+      ? 'disposed'
+      : `${this.permits} in ${this.per} ms, ${this.#queue.countWaiting()} waiting`;
     return `RateLimiter(${this[named](', ')}${state})`;
   }
 
   /** @internal */
   protected override [close](): void {
-    const { turn, sleep, objects } = this.#parts;
     this.#core.dispose(this.#at);
-    for (const object of [turn, sleep, ...objects]) object.dispose();
+    this.#queue.dispose();
   }
 
   /** @internal */
   protected override [forget](): void {}
 }
 
-interface Limits {
-  readonly timeout: number;
-  readonly signal?: Signal;
+/** The error of an arena whose pages are all in use. */
+function noPage(): ArenaFullError {
+  return new ArenaFullError(
+    'the arena has no page of 4096 bytes for the schedule of another RateLimiter or its requests: let some go, or make an ' +
+      'arena with more `bytes`',
+  );
 }
 
 function properties(what: string, permits: number, per: number, options: RateLimiterOptions): Properties {

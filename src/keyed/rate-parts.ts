@@ -1,74 +1,67 @@
-/** What belongs to a RateLimiter, as this thread has it: the two semaphores, and the log (rate-limiter.ts). */
+/** What a thread has of a RateLimiter: rate-queue.ts. */
 import { ANSWER_FULL } from '../border/numbers.js';
-import { PAUSE, TURN } from '../look/key-reading.js';
+import { PAUSE } from '../look/key-reading.js';
 import { Reference } from '../objects/reference.js';
-import { reference } from '../objects/shared-object.js';
 import { common } from '../runtime/common.js';
 import { arenaFull, noRoom } from '../runtime/errors.js';
-import type { Membership, Shared } from '../runtime/membership.js';
-import { closed } from '../runtime/promises.js';
+import { askCollector, type Membership, type Shared } from '../runtime/membership.js';
 import { Semaphore } from '../semaphore/semaphore.js';
-import { clock } from './rate-clock.js';
-import { logObjectsOf, RateLog } from './rate-log.js';
+import { RateMemory } from './rate-memory.js';
+import { RateQueue } from './rate-queue.js';
 import { namesOf } from './table.js';
 
-/** The first object of the log. */
-const FIRST_LOG = 2;
-
-/** What a thread has of a limiter. All its library objects share it, also those of other copies of this package. */
-export interface Parts {
-  readonly turn: Semaphore;
-  readonly turnAt: number;
-  readonly sleep: Semaphore;
-  readonly log: RateLog;
-  /** Keeps the thread attached to the log. */
-  readonly objects: readonly Semaphore[];
-  /** How many promises of this thread have the turn or wait for it. */
-  promises: number;
-  /** The last call of `cancelAll` in this thread: its reason, and how often all had been asked to leave then. */
-  cancelled: { readonly asks: number; readonly reason: unknown } | undefined;
-}
-
-const known = common('rate-limiters', () => new WeakMap<Shared, Parts>());
+// Copies of this package in one thread share these, as they share the memberships.
+const { known, made } = common('rate-limiters', () => ({
+  known: new WeakMap<Shared, RateQueue>(),
+  /** How many limiters this thread has come to since it last asked for a collection. */
+  made: { count: 0 },
+}));
+/** After so many limiters a thread asks for a collection: those whose permits do not count any more go then. */
+const MANY = 1024;
 
 /**
- * Returns what belongs to a limiter, to which this thread is attached.
- * @throws {ArenaFullError} and is attached to none of it then.
+ * Returns what this thread has of a limiter, to which it is attached.
+ * @param full makes the error of an arena that has no page for the limiter.
+ * @throws {ArenaFullError}
  */
-export function partsOf(membership: Membership, shared: Shared): Parts {
+export function queueOf(membership: Membership, shared: Shared, full: () => Error): RateQueue {
   const found = known.get(shared);
   if (found) return found;
+  if (++made.count > MANY) {
+    made.count = 0;
+    askCollector();
+  }
   const { core } = membership;
-  const parent = { address: shared.address, generation: core.generation(shared.address) };
+  const { address } = shared;
+  const parent = { address, generation: core.generation(address) };
   const names = namesOf(membership);
-  const made: Semaphore[] = [];
-  const object = (number: number, permits: number, isRobust: boolean): Semaphore => {
-    const attach = () => names.openOwn(parent, number, permits, isRobust);
+  const memory = newMemory();
+  const queue = new RateQueue(membership, memory, address, openPause);
+  known.set(shared, queue);
+  // A new limiter of this name would not know what has been taken.
+  shared.stays = () => !queue.isFresh;
+  shared.detached = () => queue.close();
+  return queue;
+
+  function newMemory(): RateMemory {
+    try {
+      return new RateMemory(membership, names, address, full);
+    } catch {
+      // The arena is full: some of its objects may go.
+      membership.sweep();
+      return new RateMemory(membership, names, address, full);
+    }
+  }
+
+  function openPause(isInLock: boolean): Semaphore {
+    const attach = () => names.openOwn(parent, PAUSE, 0, false);
     let answer = attach();
-    if (answer < 0) {
+    if (answer < 0 && !isInLock) {
       membership.sweep();
       answer = attach();
     }
     if (answer < 0)
       throw answer === ANSWER_FULL ? noRoom(core, 'attachment') : arenaFull('object', 'objects', core.mostObjects());
-    const semaphore = new Semaphore(permits, new Reference(membership, answer as never));
-    made.push(semaphore);
-    return semaphore;
-  };
-  try {
-    const turn = object(TURN, 1, true);
-    const sleep = object(PAUSE, 0, false);
-    const length = logObjectsOf(core.initial(shared.address));
-    const objects = Array.from({ length }, (_, i) => object(FIRST_LOG + i, 0, false));
-    const addresses = objects.map((semaphore) => semaphore[reference].address);
-    const log = new RateLog(names, shared.address, addresses);
-    const parts = { turn, turnAt: turn[reference].address, sleep, log, objects, promises: 0, cancelled: undefined };
-    known.set(shared, parts);
-    // A new limiter of this name would not know what has been taken.
-    shared.stays = () => !log.isFresh(clock());
-    return parts;
-  } catch (error) {
-    for (const semaphore of made) semaphore[closed]();
-    throw error;
+    return new Semaphore(0, new Reference(membership, answer as never));
   }
 }

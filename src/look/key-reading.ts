@@ -3,7 +3,7 @@
  *
  *     0    marker    N_KEY; LONG for a part of a long key, and for its end
  *     1    form      LATIN, WIDE or INTEGER; with PART, the object is a part of a long key.
- *                    OWN: an object of a RateLimiter, and no key. Its bytes are TURN, PAUSE or a greater number
+ *                    OWN: an object of a RateLimiter, and no key. Its bytes are PAUSE
  *     4    parent    the address and the generation of the table; in a long key, of the part before this one
  *     12   bytes     LATIN: one for each character.  WIDE: two, if one character needs two.  INTEGER: 64 bits
  *
@@ -24,9 +24,8 @@ export const WIDE = 2;
 export const INTEGER = 3;
 export const PART = 8;
 export const OWN = 24;
-/** The objects of a RateLimiter: the turn, and where the one with the turn sleeps. The others are its log. */
-export const TURN = 0;
-export const PAUSE = 1;
+/** The object of a RateLimiter: the semaphore, without permits, in whose queue those sleep who wait. */
+export const PAUSE = 0;
 /** Where the parent and the bytes begin in a name, and how many bytes have room. */
 export const N_PARENT = N_BYTES + 4;
 export const N_REST = N_BYTES + 12;
@@ -144,7 +143,7 @@ export function ownerOf(regions: Regions, object: number): number | undefined {
   return at;
 }
 
-/** Returns the number of an object that belongs to a RateLimiter, from TURN on; undefined for any other object. */
+/** Returns the number of an object that belongs to a RateLimiter, PAUSE; undefined for any other object. */
 export function ownNumber(regions: Regions, object: number): number | undefined {
   const reader = new Reader(regions);
   return reader.headOf(object) >> 8 === OWN ? reader.ofName(object, N_REST) : undefined;

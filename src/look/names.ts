@@ -11,7 +11,7 @@
  */
 import { N_BYTES, N_LENGTH, O_LIFE, O_NAME, P_PEER, RECEIVES } from '../border/numbers.js';
 import type { Key } from '../common/keys.js';
-import { keyAt, ownerOf, ownNumber, PAUSE, TURN } from './key-reading.js';
+import { keyAt, ownerOf, ownNumber, PAUSE } from './key-reading.js';
 import { has, kindOf, type View } from './view.js';
 
 /** What tells an object from others. */
@@ -39,8 +39,7 @@ export function calledAt(view: View, object: number): Called {
 }
 
 function partOf(number: number | undefined): string {
-  if (number === undefined) return 'part of a long key';
-  return number === TURN ? 'turn' : number === PAUSE ? 'pause' : 'log';
+  return number === PAUSE ? 'pause' : 'part of a long key';
 }
 
 /** Returns the object that has the name of an object: that of a receiving end is the name of the sending end. */

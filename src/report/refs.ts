@@ -28,7 +28,7 @@ export interface ObjectRef {
   readonly name: string | undefined;
   /** The key of the table for which the object stands; undefined for all other objects. */
   readonly key: Key | undefined;
-  /** Which part of a `RateLimiter` it is, `turn`, `pause` or `log`; undefined for all other objects. */
+  /** `pause` if threads wait in it for the permits of a `RateLimiter`; undefined for all other objects. */
   readonly part: string | undefined;
   /** The number of the object in the arena, from 0 on. A later object may get the same number. */
   readonly number: number;
@@ -74,7 +74,7 @@ export function threadText({ thread, threadId, name }: ThreadRef): string {
 
 /**
  * Returns, for example, `Mutex "accounts"`, or `Mutex 12` if it has no name. A key reads `KeyedMutex "users"["7"]`, or
- * `KeyedMutex "users"[7]` if it is a number, and what belongs to a limiter `RateLimiter "requests" (turn)`.
+ * `KeyedMutex "users"[7]` if it is a number, and what belongs to a limiter `RateLimiter "requests" (pause)`.
  */
 export function objectText(ref: ObjectRef): string {
   return `${ref.kind} ${nameText(ref) ?? ref.number}`;

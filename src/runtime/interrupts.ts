@@ -21,6 +21,7 @@
  *     a select for which the thread blocks  blocking, select.ts     abandon, select.ts       select.ts
  *     a condition called on a chain         onChain (papers)        waiting.ts               waiting.ts
  *     a reap                                the reaper (core)       reap (core)              arena.ts
+ *     a change of a rate, or a wait for it  the lock; #blocked      rate-queue.ts            rate-queue.ts
  *
  * Only a wait on a condition also looks for stack beforehand (sync/has-stack.ts): it must lock its mutex again however it
  * ends.

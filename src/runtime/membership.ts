@@ -468,7 +468,8 @@ export class Membership {
   }
 }
 
-function askCollector(): void {
+/** Makes the engine collect what nobody can reach any more, if it can. */
+export function askCollector(): void {
   /** An allocation of so many bytes makes an engine collect. The bytes are never touched. */
   const BALLAST = 1 << 26;
   try {

@@ -33,8 +33,9 @@ export interface ArenaOptions {
   /** @internal Buckets of the waiting array, a power of two from 1 to 65,536. Default 2048. For tests and measurements. */
   readonly slots?: number;
   /**
-   * The bytes for the messages of the channels of `taketurns/channel`, 0 to 1,073,741,824. Default 16,777,216. They are
-   * address space, and are really used only when a channel is made. A channel takes pages of 4,096 bytes.
+   * The bytes for the messages of the channels of `taketurns/channel`, and for the schedules of the rate limiters of
+   * `taketurns/keyed`, 0 to 1,073,741,824. Default 16,777,216. They are address space, and are really used only when a
+   * channel or a limiter is made. A channel takes pages of 4,096 bytes, and a limiter one such page at least.
    */
   readonly bytes?: number;
   /**

@@ -7,8 +7,8 @@
  *
  *     node test/programs/rate-history-threads.mjs [TAKES] [SEED]
  *
- * Each limiter has random numbers. The threads block, try, wait by promises and give up at random, and some of them are
- * killed. A thread knows when its permits were given, to the nanosecond: it sees each time that the library reads from
+ * Each limiter has random numbers. The threads block, try, wait by promises and give up at random. Some of them block or
+ * are busy, for up to three windows, while promises of them wait. Some are killed, also in the midst of a call. A thread knows when its permits were given, to the nanosecond: it sees each time that the library reads from
  * the clock, and the last one before a take returns is that of the take. Prints a line of JSON; the exit code is 1 if a
  * check has failed.
  */
@@ -48,6 +48,17 @@ async function thread() {
   const late = (error) => {
     if (error.name !== 'TimeoutError') throw error;
   };
+  const note = (permits) => {
+    const at = Atomics.add(count, 0, 1);
+    if (at >= takes) return;
+    history[2 * at] = time;
+    history[2 * at + 1] = permits;
+  };
+  const never = new Int32Array(new SharedArrayBuffer(4));
+  const stand = (milliseconds) => {
+    if (random() < 0.5) Atomics.wait(never, 0, 0, milliseconds);
+    else for (const end = performance.now() + milliseconds; performance.now() < end; );
+  };
   parentPort.postMessage(threadId);
   while (Atomics.load(count, 0) < takes) {
     const permits = 1 + Math.floor(random() * widest);
@@ -62,12 +73,13 @@ async function thread() {
         has = false;
       }
     } else if (kind < 0.15) await limiter.takeAsync(permits);
-    else limiter.take(permits);
-    if (!has) continue;
-    const at = Atomics.add(count, 0, 1);
-    if (at >= takes) break;
-    history[2 * at] = time;
-    history[2 * at + 1] = permits;
+    else if (kind < 0.16) {
+      const calls = [1, 1, 1].map((n) => limiter.limit(() => note(n), n)());
+      stand(random() * 3 * limiter.per);
+      await Promise.all(calls);
+      continue;
+    } else limiter.take(permits);
+    if (has) note(permits);
   }
 }
 
@@ -108,7 +120,7 @@ async function program() {
       // A thread that was killed may not have noted its last take.
       .filter(([time]) => time > 0)
       .sort(([a], [b]) => a - b);
-    check(history, limiter, told);
+    check(history, { permits, per, burst }, told);
     told.limiters++;
     limiter.dispose();
   }

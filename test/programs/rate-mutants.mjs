@@ -63,8 +63,8 @@ export const mutants = [
   ['a plan that is earlier is not told', 'if (isEarlier) this.#earlier?.(load(cell + WHO));', ''],
   [
     'the planned date of the head is not what it was told',
-    'floats[cell + DATE] = this.#due(permits, floats[cell + FROM] as number);',
-    'return this.#due(permits, floats[cell + FROM] as number) - now;',
+    'floats[cell + DATE] = this.#due(floats[cell + K] as number, floats[cell + FROM] as number);',
+    'return this.#due(floats[cell + K] as number, floats[cell + FROM] as number) - now;',
   ],
   [
     'who waits behind late ones plans nothing anew',

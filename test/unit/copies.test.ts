@@ -1,7 +1,7 @@
 /** A thread that has loaded the package twice is one thread to the arena, and another version lives beside this one. */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { Arena, ArenaFullError, DisposedError, Mutex, Semaphore } from 'taketurns';
+import { Arena, ArenaFullError, CancelledError, DisposedError, Mutex, Semaphore } from 'taketurns';
 import { CapacitorLock, McsLock, TtsLock } from 'taketurns/algorithms';
 import { Channel, number, Watch } from 'taketurns/channel';
 import { RateLimiter } from 'taketurns/keyed';
@@ -68,18 +68,16 @@ describe('two copies of the package in one thread', () => {
     expect(order).toEqual([0, 1, 2, 3]);
   });
 
-  it('know of a rate limiter that a promise of the thread has the turn, and do not wait for it', async () => {
+  it('wait in one queue for a rate limiter, and end each request with an error of their own', async () => {
     const other = await copy();
     const limiter = new RateLimiter(1, 1_000_000, { arena: new Arena() });
     const same = other.RateLimiter.from(limiter.handle);
     limiter.take();
-    const waits = failure(() => limiter.takeAsync());
-    expect(() => same.take({ timeout: 1000 })).toThrow('a promise of this thread waits');
-    same.cancelAll();
-    await waits;
+    const ours = failure(() => limiter.takeAsync());
     const theirs = failure(() => same.takeAsync());
-    expect(() => limiter.take({ timeout: 1000 })).toThrow('a promise of this thread waits');
+    expect([limiter.waiting, same.waiting]).toEqual([2, 2]);
     limiter.cancelAll();
+    expect(await ours).toBeInstanceOf(CancelledError);
     expect(await theirs).toBeInstanceOf(other.CancelledError);
   });
 

@@ -342,7 +342,7 @@ describe('the metrics of an arena', () => {
     expect(pending.map((attributes) => Object.values(attributes).join(' '))).toContain('ReceivingEnd jobs');
   });
 
-  it('count what belongs to a limiter under its name, and its pauses as no failures', async () => {
+  it('count the waits in a limiter under its name, and none as a failure', async () => {
     const arena = new Arena({ objects: 64, threads: 2 });
     startMetrics(arena);
     const limiter = RateLimiter.open('requests', 1, 20, { arena });
@@ -357,9 +357,10 @@ describe('the metrics of an arena', () => {
       expect(byName(all, `taketurns.wait.${name}`).points.map(({ attributes }) => Object.values(attributes))).toEqual([
         ['RateLimiter', 'requests'],
       ]);
-    expect(byName(all, 'taketurns.wait.failures').points[0]?.value).toBe(1);
+    expect(byName(all, 'taketurns.wait.failures').points[0]?.value).toBe(0);
+    expect(limiter.inspect().timeouts).toBe(1);
     expect(byName(all, 'taketurns.permit.count').points).toEqual([]);
-    const texts = ['', ' (turn)', ' (pause)', ' (log)'].map((part) => `RateLimiter "requests"${part}`);
+    const texts = ['', ' (pause)'].map((part) => `RateLimiter "requests"${part}`);
     expect(report(arena).objects.map(objectText)).toEqual(texts);
   });
 

@@ -4,11 +4,10 @@ import { runInNewContext } from 'node:vm';
 import { Arena, ArenaFullError, CancelledError, DisposedError, Semaphore, TimeoutError } from 'taketurns';
 import { RateLimiter } from 'taketurns/keyed';
 import { describe, expect, it, vi } from 'vitest';
+import { commonClock } from '../../src/keyed/rate-clock.js';
 import { copy } from '../support/copies.js';
 import { recruit } from '../support/dying.js';
 import { failure } from '../support/failure.js';
-import { membershipOf } from '../support/membership.js';
-import { at, firstObject } from '../support/memory.js';
 import { runProgram } from '../support/program.js';
 import { watch } from '../support/settled.js';
 import { turn, until } from '../support/until.js';
@@ -46,7 +45,7 @@ describe('a rate limiter', () => {
   });
 
   it('goes on when the window is over, in the order of the calls', async () => {
-    const { limiter } = fresh(2, 30);
+    const { limiter } = fresh(2, 300);
     limiter.take(2);
     const order: number[] = [];
     const waits = [1, 2, 1, 2].map((permits, i) => watch(limiter.takeAsync(permits), i, order));
@@ -104,48 +103,31 @@ describe('a rate limiter', () => {
     const { arena, limiter } = fresh(1, LONG);
     limiter.take();
     limiter.cancelAll(new Error('before'));
-    // The turn is the next object after the limiter. Another thread would do this, and then look for those who sleep.
-    const cancel = () => membershipOf(arena).core.askAll(firstObject() + at('OBJECT_SIZE'));
-    limiter.takeAsync({ timeout: 5 }).catch(cancel);
-    const error = await failure(() => limiter.takeAsync());
+    const other = recruit(arena, false);
+    const cancelled = failure(() => limiter.takeAsync());
+    await other.run('rates', { handle: limiter.handle, does: 'cancel' });
+    const error = await cancelled;
     expect(error).toBeInstanceOf(CancelledError);
     expect('cause' in error).toBe(false);
+    await other.kill();
   });
 
-  it('ends a wait with the reason of a signal that is aborted just as a sleep ends', async () => {
-    const { limiter } = fresh(1, 30);
-    limiter.take();
-    const reason = new SyntaxError('enough');
-    const signal = {
-      aborted: false,
-      reason,
-      addEventListener() {},
-      // The library calls this when the sleep is over, before the request goes on.
-      removeEventListener() {
-        this.aborted = true;
-      },
-    };
-    expect(await failure(() => limiter.takeAsync({ signal }))).toBe(reason);
-    expect(limiter.inspect()).toMatchObject({ waiting: 0, timeouts: 1 });
-  });
-
-  it('counts in the error of a time-out how many wait, but not where thousands may have timed out', async () => {
+  it('says in the error of a time-out how many wait', async () => {
     const { limiter } = fresh(1, LONG);
     limiter.take();
+    const longer = failure(() => limiter.takeAsync());
     const few = await failure(() => limiter.takeAsync({ timeout: 1 }));
     expect(few.message).toBe('timed out after 1 ms waiting for 1 permit of the RateLimiter (1 waiting)');
-    const waits = Array.from({ length: 2000 }, () => failure(() => limiter.takeAsync({ timeout: 20 })));
-    const messages = (await Promise.all(waits)).map(({ message }) => message);
-    expect(new Set(messages)).toEqual(new Set(['timed out after 20 ms waiting for 1 permit of the RateLimiter']));
+    limiter.cancelAll();
+    await longer;
   });
 
-  it('refuses a thread that would wait for itself', async () => {
-    const { limiter } = fresh(1, LONG);
+  it('lets a thread block while a promise of it waits in front', async () => {
+    const { limiter } = fresh(1, 30);
     limiter.take();
-    const waits = failure(() => limiter.takeAsync());
-    expect(() => limiter.take()).toThrow('a promise of this thread waits');
-    limiter.cancelAll();
-    await waits;
+    const first = limiter.takeAsync();
+    limiter.take();
+    await first;
   });
 
   it('calls a function for each of its permits', async () => {
@@ -222,25 +204,19 @@ describe('a rate limiter', () => {
     expect(arena.stats().objects.used).toBe(0);
   });
 
-  it('leaves nothing when the arena has no room for all that belongs to it', () => {
-    const arena = new Arena({ objects: 12 });
-    const used = () => arena.stats().objects.used;
-    const first = new RateLimiter(200, LONG, { arena });
-    const whole = used();
-    first.dispose();
-    const others: Semaphore[] = [];
-    for (let room = 12; room > 0; room--) {
-      const make = () => new RateLimiter(200, LONG, { arena });
-      if (room < whole) expect(make).toThrow(ArenaFullError);
-      else make().dispose();
-      expect([room, used()]).toEqual([room, others.length]);
-      const other = new Semaphore(1, { arena });
-      // An object whose handle was taken stays.
-      other.handle;
-      others.push(other);
-    }
-    expect(() => RateLimiter.open('no room', 200, LONG, { arena })).toThrow(ArenaFullError);
-    expect(used()).toBe(12);
+  it('leaves nothing when the arena has no room for it', () => {
+    const arena = new Arena({ objects: 12, bytes: 4 * 4096 });
+    const limiters: RateLimiter[] = [];
+    const make = () => limiters.push(new RateLimiter(1, LONG, { arena }));
+    expect(() => {
+      for (;;) make();
+    }).toThrow(/no page of 4096 bytes|no room for another object/);
+    expect(arena.stats().objects.used).toBe(limiters.length);
+    limiters.pop()?.dispose();
+    make();
+    expect(make).toThrow(ArenaFullError);
+    for (const limiter of limiters) limiter.dispose();
+    expect(arena.stats().objects.used).toBe(0);
   });
 
   it('is not held by a call of open that asks for other numbers', async () => {
@@ -285,6 +261,80 @@ describe('a rate limiter', () => {
     expect((begun[5] as number) - from).toBeGreaterThan(99.9);
   });
 
+  it('tells when permits are due, pauses, counts what was spent, and changes its numbers', async () => {
+    const { limiter } = fresh(4, LONG, 4);
+    expect(limiter.dueIn(4)).toBe(0);
+    limiter.spend(3);
+    expect([limiter.tryTake(2), limiter.inspect().taken]).toEqual([false, 3]);
+    expect(limiter.dueIn(2)).toBeGreaterThan(LONG / 2);
+    limiter.spend(-2);
+    expect([limiter.tryTake(3), limiter.tryTake()]).toEqual([true, false]);
+    limiter.resize(6, LONG, { burst: 6 });
+    expect([limiter.permits, limiter.burst, limiter.tryTake(2), limiter.tryTake()]).toEqual([6, 6, true, false]);
+    const heavy = failure(() => limiter.takeAsync(6));
+    limiter.resize(5);
+    expect((await heavy).message).toBe('RateLimiter: a request waits for 6 permits, and since resize there are 5');
+    limiter.resize(50, LONG, { burst: 50 });
+    limiter.pause(LONG);
+    expect(limiter.tryTake()).toBe(false);
+    expect(limiter.dueIn()).toBeGreaterThan(LONG / 2);
+  });
+
+  it("counts the permits of a call until its end, if it is to: until: 'end'", async () => {
+    const { limiter } = fresh(1, 20);
+    let end = () => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const call = limiter.limit(() => ended, { until: 'end' });
+    const first = call();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect([limiter.tryTake(), limiter.dueIn()]).toEqual([false, Infinity]);
+    const second = limiter.limit(() => performance.now())();
+    const at = performance.now();
+    end();
+    await first;
+    expect((await second) - at).toBeGreaterThan(19.9);
+  });
+
+  it('tells a thread that blocks in it that all are cancelled, or that the limiter goes', async () => {
+    for (const how of ['cancelAll', 'dispose'] as const) {
+      const { arena, limiter } = fresh(1, LONG);
+      limiter.take();
+      const other = recruit(arena, false);
+      const blocked = failure(() => other.run('rates', { handle: limiter.handle, does: 'wait' }));
+      await until(() => limiter.waiting === 1, 'it waits');
+      limiter[how]();
+      expect((await blocked).message).toMatch(how === 'dispose' ? /disposed of/ : /cancelled/);
+      await other.kill();
+    }
+  });
+
+  it('stays attached to one clock when the clock of the computer is set between two starts of threads', () => {
+    const shared = new Float64Array([Number.NaN]);
+    let time = 1_000_000;
+    let set = 0;
+    const epoch = () => Math.floor(time + set);
+    // As in Deno and Bun: the origin of a thread is the time of the computer's clock at its start.
+    const start = () => {
+      const origin = set;
+      return commonClock(shared, 0, { read: () => time + origin, epoch, hasSettableOrigin: true });
+    };
+    const first = start();
+    expect(first()).toBe(time);
+    for (const step of [3_600_000, -7_200_000, 15]) {
+      set += step;
+      time += 100;
+      first();
+      const later = start();
+      time += 100.25;
+      expect(Math.abs(later() - first())).toBeLessThan(2);
+    }
+    const same = start();
+    const before = first();
+    expect(Math.abs(same() - before)).toBeLessThan(2);
+  });
+
   it('goes on when a thread dies that waits for its permits, or in the queue', async () => {
     const { arena, limiter } = fresh(1, LONG);
     limiter.take();
@@ -301,6 +351,20 @@ describe('a rate limiter', () => {
     limiter.cancelAll();
     expect(await waits).toBeInstanceOf(CancelledError);
     expect([limiter.tryTake(), limiter.waiting]).toEqual([false, 0]);
+  });
+
+  it('goes on when a thread dies, or is cut, while it has the lock', async () => {
+    const { out, err } = await runProgram('rate-dies-in-lock', [], 60_000);
+    expect(err).toBe('');
+    expect(JSON.parse(out)).toEqual({
+      wasCut: true,
+      afterCut: true,
+      whileItHasTheLock: false,
+      afterDeath: true,
+      one: false,
+      taken: 3,
+      waiting: 0,
+    });
   });
 
   it('gives no permit too many to 8 threads, some of which die', async () => {

@@ -1,9 +1,10 @@
 /**
- * Pages: the memory behind the elements of an arena (`ArenaOptions.bytes`), in which the places of channels lie.
+ * Pages: the memory behind the elements of an arena (`ArenaOptions.bytes`), in which the places of channels lie, and the
+ * schedules of rate limiters (src/keyed/rate-memory.ts claims their pages, by the same rule, from the last one on).
  *
  *     labels of threads │ table: 8 bytes a page │ page 0 │ page 1 │ page 2 │ ... │ metrics
  *                         0: free
- *                         generation << 32 | object + 1: of the receiving end of a channel
+ *                         generation << 32 | object + 1: of the receiving end of a channel, or of a limiter
  *
  * A thread looks for a run of free pages, and then claims the run from left to right, each page by a cmpxchg of its
  * entry. If another thread was faster at one of the pages, the thread gives its pages of the run back and looks again

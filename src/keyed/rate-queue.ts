@@ -1,0 +1,628 @@
+/**
+ * What a thread has of a RateLimiter: the schedule, which all threads share (rate-memory.ts), and the promises of this
+ * thread that wait for it. All library objects of the limiter in the thread share this.
+ *
+ *     request ──► a cell of the schedule       its planned date
+ *                     ▼                            ▼
+ *     a thread that blocks sleeps until the date of its request, and its promises until the earliest date of theirs
+ *                     │
+ *                     ▼ in the queue of the pause: a semaphore without permits, which belongs to the limiter
+ *     wakes, looks at the schedule, and begins, or sleeps on
+ *
+ * So at most two sleep for a thread. Whoever makes requests of other threads go earlier, asks all sleepers to look again
+ * (`askAll`), before it lets go of the lock. A thread that is about to sleep has read how often all were asked, while it
+ * had the lock. It reads this again when it stands in the queue. So it is asked there, or it sees that it was asked.
+ *
+ * A call of `limit` is dated twice, as in tasks/rate-queue.ts: when its turn has come, and when its function is called.
+ */
+
+import type { Core } from '../border/core.js';
+import { ADMITTED, ANSWER_CLOSED, O_TIMEOUTS, QUEUED } from '../border/numbers.js';
+import type { Rate } from '../common/rate.js';
+import { BEGUN, DISMISSED, REFUSED, type Schedule } from '../common/schedule.js';
+import type { Signal } from '../common/signals.js';
+import { reference } from '../objects/shared-object.js';
+import { cancelOn, isTimeout } from '../runtime/cancellation.js';
+import { setTimeout } from '../runtime/clock.js';
+import { ArenaFullError, mayNotBlock, noRoom } from '../runtime/errors.js';
+import { afterInterrupt } from '../runtime/interrupts.js';
+import type { Membership } from '../runtime/membership.js';
+import { countdown, parkUntilDue } from '../runtime/parking.js';
+import type { Semaphore } from '../semaphore/semaphore.js';
+import { BRIEFLY, PATIENTLY, type RateMemory, WATCH } from './rate-memory.js';
+
+/** Makes the errors of a request, in the classes of the copy of this package that has made the request. */
+export interface Texts {
+  /** What it has waited for. */
+  wanted(permits: number): string;
+  late(permits: number, timeout: number): Error;
+  /** The limiter has been disposed of. */
+  disposed(): Error;
+  cancelled(reason: unknown): Error;
+  tooMany(permits: number): Error;
+  /** The arena has no room for another request. */
+  full(): Error;
+}
+
+/** How long a request may take: options that have been checked. */
+export interface Limits {
+  readonly timeout: number;
+  readonly signal?: Signal;
+}
+
+/** A request of a promise. */
+interface Request {
+  readonly cell: number;
+  readonly permits: number;
+  /** Whether its permits begin when its promise is fulfilled. */
+  readonly begins: boolean;
+  readonly texts: Texts;
+  /** While the promise waits. */
+  waits: { resolve(): void; reject(reason: unknown): void; stop: (() => void) | undefined } | undefined;
+  /** Why it has left between its turn and its call. */
+  error: unknown;
+}
+
+const LONGEST = 2 ** 31 - 1;
+/** A request whose plan is older than the present looks again after so many milliseconds. */
+const SOON = 0.1;
+
+export class RateQueue {
+  readonly #membership: Membership;
+  readonly #core: Core;
+  readonly #memory: RateMemory;
+  readonly #schedule: Schedule;
+  readonly #address: number;
+  /** Opens the pause. If the arena is full, it lets go of what this thread does not need, unless it is in the lock. */
+  readonly #openPause: (isInLock: boolean) => Semaphore;
+  #pause: Semaphore | undefined;
+  #pauseAt = 0;
+  readonly #requests = new Map<number, Request>();
+  /** Ends the sleep of the promises. */
+  #sleep: AbortController | undefined;
+  #sleepsUntil = Infinity;
+  /** Whether a microtask will let the promises go on. */
+  #willGoOn = false;
+  /** The cell of a call that blocks this thread. */
+  #blocked = 0;
+  readonly #expectCut = afterInterrupt(() => {
+    if (!this.#isOver && (this.#blocked !== 0 || this.#memory.isMine)) this.#locked(() => {});
+  });
+
+  constructor(
+    membership: Membership,
+    memory: RateMemory,
+    address: number,
+    openPause: (isInLock: boolean) => Semaphore,
+  ) {
+    this.#membership = membership;
+    this.#core = membership.core;
+    this.#memory = memory;
+    this.#schedule = memory.schedule;
+    this.#address = address;
+    this.#openPause = openPause;
+  }
+
+  /** Whether this thread is no longer attached to the limiter. */
+  get #isOver(): boolean {
+    return this.#memory.isOver || this.#membership.isOver;
+  }
+
+  get rate(): Rate {
+    const { permits, per, burst } = this.#schedule;
+    return { permits, per, burst };
+  }
+
+  get permits(): number {
+    return this.#schedule.permits;
+  }
+
+  get isDisposed(): boolean {
+    return this.#core.isDisposed(this.#address) !== 0;
+  }
+
+  /** Gets the lock. Returns false if another thread has it and does not go on. */
+  #enter(rounds: number): boolean {
+    this.#expectCut();
+    if (!this.#memory.enter(rounds)) return false;
+    if (this.#blocked !== 0) this.#leaveCut();
+    return true;
+  }
+
+  /** A call that blocked this thread was cut (src/runtime/interrupts.ts). */
+  #leaveCut(): void {
+    const cell = this.#blocked;
+    this.#blocked = 0;
+    this.#schedule.leave(cell, this.#memory.now());
+  }
+
+  /** Lets go of the lock, when those are woken who may go earlier. */
+  #leave(): void {
+    const memory = this.#memory;
+    if (memory.areOthersEarlier) this.#wake();
+    memory.leave();
+    // The caller may be about to begin its own call.
+    if (memory.isEarlier && !this.#willGoOn) {
+      this.#willGoOn = true;
+      Promise.resolve().then(() => {
+        this.#willGoOn = false;
+        if (memory.isEarlier) this.#goOn();
+      });
+    }
+  }
+
+  #wake(): void {
+    const memory = this.#memory;
+    memory.areOthersEarlier = false;
+    if (!memory.sleeps) return;
+    try {
+      this.#core.askAll(this.#pauseOf(true));
+    } catch {
+      // The arena has no room for an attachment. They go no later than they were told.
+    }
+  }
+
+  /** Returns the address of the pause. */
+  #pauseOf(isInLock = false): number {
+    if (!this.#pause) {
+      this.#pause = this.#openPause(isInLock);
+      this.#pauseAt = this.#pause[reference].address;
+    }
+    return this.#pauseAt;
+  }
+
+  /** Does something rare with the schedule. */
+  #locked<T>(act: (schedule: Schedule, time: number) => T): T {
+    if (!this.#enter(PATIENTLY))
+      throw new Error('RateLimiter: another thread has stopped in the middle of a call, and is not known to be dead');
+    const result = act(this.#schedule, this.#memory.now());
+    this.#leave();
+    return result;
+  }
+
+  /** Takes permits if they may begin now and nobody waits. */
+  tryTake(permits: number, texts: Texts): boolean {
+    const memory = this.#memory;
+    if (!this.#enter(BRIEFLY)) return false;
+    if (!memory.reserve()) {
+      this.#leave();
+      throw texts.full();
+    }
+    const has = this.#schedule.tryTake(permits, memory.now());
+    this.#leave();
+    return has;
+  }
+
+  // --- Threads that block.
+
+  /** Blocks the thread until permits begin. */
+  take(permits: number, timeout: number, texts: Texts): void {
+    if (this.tryTake(permits, texts)) return;
+    if (timeout === 0) throw texts.late(permits, timeout);
+    if (!this.#membership.mayBlock) throw mayNotBlock('takeAsync or tryTake');
+    const left = countdown(timeout);
+    this.#pauseOf();
+    const enter = (): void => {
+      while (!this.#memory.enter(1)) if (left() <= 0) throw texts.late(permits, timeout);
+    };
+    enter();
+    if (this.#blocked !== 0) this.#leaveCut();
+    this.#ask(permits, texts);
+    try {
+      this.#block(left, enter, permits, timeout, texts);
+    } finally {
+      // If the thread throws, it does not have the lock.
+      if (this.#blocked !== 0) this.#locked(() => {});
+    }
+  }
+
+  /** Enters a request of a thread that is to block. The thread has the lock. */
+  #ask(permits: number, texts: Texts): void {
+    if (!this.#memory.reserve()) {
+      this.#leave();
+      throw texts.full();
+    }
+    this.#blocked = this.#schedule.ask(permits, this.#memory.now(), this.#memory.me);
+  }
+
+  #block(left: () => number, enter: () => void, permits: number, timeout: number, texts: Texts): void {
+    const memory = this.#memory;
+    const core = this.#core;
+    const pause = this.#pauseAt;
+    for (;;) {
+      const cell = this.#blocked;
+      const time = memory.now();
+      if (memory.isBehindOthers) memory.bury(time);
+      const rest = this.#schedule.look(cell, time);
+      if (rest === BEGUN || rest === DISMISSED || rest === REFUSED) {
+        this.#blocked = 0;
+        this.#leave();
+        if (rest === BEGUN) return;
+        this.count();
+        throw this.#gone(rest, permits, texts);
+      }
+      if (left() <= 0 || this.isDisposed) {
+        this.#blocked = 0;
+        this.#schedule.leave(cell, time);
+        this.#leave();
+        throw this.isDisposed ? texts.disposed() : texts.late(permits, timeout);
+      }
+      const { until, asks } = this.#plan(rest, time);
+      // Promises of this thread go on when it does not block any more.
+      if (memory.areOthersEarlier) this.#wake();
+      memory.leave();
+      if (!core.reserveSecond()) throw noRoom(core);
+      this.#membership.pollTime.waits();
+      const answer = core.enqueue(pause, 1, core.acquire(pause, 1), 0);
+      if (answer === QUEUED)
+        parkUntilDue(core, pause, 0, () => (core.asks(pause) === asks ? Math.min(until - memory.now(), left()) : 0));
+      else if (answer !== ANSWER_CLOSED && answer !== ADMITTED) throw noRoom(core);
+      enter();
+    }
+  }
+
+  /** Returns until when this thread sleeps, which has the lock, and how often all were asked to look again. */
+  #plan(left: number, time: number): { until: number; asks: number } {
+    const memory = this.#memory;
+    memory.setSleeps();
+    const longest = memory.isBehindOthers ? WATCH : LONGEST;
+    return { until: time + Math.min(Math.max(left, SOON), longest), asks: this.#core.asks(this.#pauseAt) };
+  }
+
+  #gone(answer: typeof DISMISSED | typeof REFUSED, permits: number, texts: Texts, reason?: unknown): Error {
+    return answer === REFUSED ? texts.tooMany(permits) : texts.cancelled(reason);
+  }
+
+  // --- Promises.
+
+  /**
+   * Calls a function when permits begin: now, if they may begin now.
+   * @param stays whether they count until its result is settled, and a window from then on.
+   * @param begins whether the permits begin when the promise is fulfilled, and not when the function is called.
+   */
+  run<T>(
+    permits: number,
+    limits: Limits,
+    { stays, begins }: { readonly stays: boolean; readonly begins: boolean },
+    texts: Texts,
+    call: () => T,
+  ): T | Promise<Awaited<T>> {
+    const { timeout } = limits;
+    const memory = this.#memory;
+    if (!this.#enter(BRIEFLY)) {
+      if (timeout === 0) throw texts.late(permits, 0);
+      return this.#later(permits, limits, { stays, begins }, texts, call);
+    }
+    if (!memory.reserve()) {
+      this.#leave();
+      throw texts.full();
+    }
+    const schedule = this.#schedule;
+    const time = memory.now();
+    if (!stays && schedule.tryTake(permits, time)) {
+      this.#leave();
+      return call();
+    }
+    if (!stays && timeout === 0) {
+      this.#leave();
+      throw texts.late(permits, 0);
+    }
+    // The planned date of this request is no news.
+    const { isEarlier } = memory;
+    const cell = schedule.ask(permits, time, memory.me);
+    const rest = schedule.look(cell, time, stays);
+    memory.isEarlier = isEarlier;
+    if (rest !== BEGUN && timeout === 0) {
+      schedule.leave(cell, time);
+      this.#leave();
+      throw texts.late(permits, 0);
+    }
+    if (rest === BEGUN) {
+      this.#leave();
+      return stays ? this.#stay(cell, call) : call();
+    }
+    const request: Request = { cell, permits, begins, texts, waits: undefined, error: undefined };
+    this.#requests.set(cell, request);
+    return this.#wait(request, limits, stays, call);
+  }
+
+  /** Tries again until the thread that has the lock goes on. */
+  async #later<T>(
+    permits: number,
+    limits: Limits,
+    how: { readonly stays: boolean; readonly begins: boolean },
+    texts: Texts,
+    call: () => T,
+  ): Promise<Awaited<T>> {
+    const left = countdown(limits.timeout);
+    do {
+      await new Promise<void>((resolve) => void setTimeout(resolve, 1));
+      if (limits.signal?.aborted) throw limits.signal.reason;
+      if (this.#isOver || this.isDisposed) throw texts.disposed();
+      if (left() <= 0) throw texts.late(permits, limits.timeout);
+    } while (!this.#enter(BRIEFLY));
+    this.#leave();
+    return await this.run(permits, { ...limits, timeout: Math.max(left(), 1) }, how, texts, call);
+  }
+
+  /** The thread has the lock. */
+  async #wait<T>(request: Request, limits: Limits, stays: boolean, call: () => T): Promise<Awaited<T>> {
+    const left = countdown(limits.timeout);
+    const first = this.#promise(request, limits, left);
+    this.#sleepFor(request);
+    await first;
+    const { cell } = request;
+    if (request.begins) return await call();
+    while (!this.#begin(request, stays)) {
+      const again = this.#promise(request, limits, left);
+      this.#goOn();
+      await again;
+    }
+    return await (stays ? this.#stay(cell, call) : call());
+  }
+
+  /** Begins a call whose turn has come, unless that was too long ago. */
+  #begin(request: Request, stays: boolean): boolean {
+    const { cell, permits, texts } = request;
+    if (request.error !== undefined) throw request.error;
+    if (this.#isOver) throw texts.disposed();
+    const answer = this.#locked((schedule, time) => schedule.look(cell, time, stays));
+    if (answer > 0) return false;
+    this.#requests.delete(cell);
+    if (answer === DISMISSED || answer === REFUSED) {
+      this.count();
+      throw this.#gone(answer, permits, texts);
+    }
+    return true;
+  }
+
+  /** Calls a function whose permits count until its result is settled. */
+  async #stay<T>(cell: number, call: () => T): Promise<Awaited<T>> {
+    try {
+      return await call();
+    } finally {
+      if (!this.#isOver) this.#locked((schedule, time) => schedule.end(cell, time));
+    }
+  }
+
+  #promise(request: Request, { timeout, signal }: Limits, left: () => number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      request.waits = { resolve, reject, stop: undefined };
+      if (timeout === Infinity && !signal) return;
+      const { permits, texts } = request;
+      const cancel = (reason: () => unknown): void =>
+        this.#cancel(request, () => {
+          const error = reason();
+          if (isTimeout(error, signal)) return texts.late(permits, timeout);
+          this.count();
+          return error;
+        });
+      request.waits.stop = cancelOn(Math.max(left(), 0), signal, cancel, () => texts.wanted(permits));
+    });
+  }
+
+  #cancel(request: Request, reason: () => unknown): void {
+    if (!request.waits) return;
+    if (!this.#enter(BRIEFLY)) {
+      setTimeout(() => this.#cancel(request, reason), 1);
+      return;
+    }
+    this.#schedule.leave(request.cell, this.#memory.now());
+    this.#requests.delete(request.cell);
+    this.#leave();
+    this.#reject(request, reason());
+    if (!this.#hasWaiting) this.#stopSleep();
+  }
+
+  get #hasWaiting(): boolean {
+    for (const { waits } of this.#requests.values()) if (waits) return true;
+    return false;
+  }
+
+  #reject(request: Request, error: unknown): void {
+    const { waits } = request;
+    request.waits = undefined;
+    request.error = error;
+    waits?.stop?.();
+    waits?.reject(error);
+  }
+
+  #resolve(request: Request): void {
+    const { waits } = request;
+    request.waits = undefined;
+    waits?.stop?.();
+    waits?.resolve();
+  }
+
+  /** Counts a request that was cut short. */
+  count(): void {
+    if (!this.#isOver)
+      Atomics.add(new Int32Array(this.#membership.memory.buffer), (this.#address + O_TIMEOUTS) >> 2, 1);
+  }
+
+  /** When this thread has asked for a request, and has the lock: sleeps, unless the promises sleep no longer already. */
+  #sleepFor(request: Request): void {
+    const planned = this.#schedule.plannedDate(request.cell);
+    this.#leave();
+    if (!this.#sleep || this.#sleepsUntil > planned) this.#goOn();
+  }
+
+  /** Lets all go on whose turn has come, and sleeps until the turn of the next one. */
+  #goOn(reason?: unknown): void {
+    const memory = this.#memory;
+    memory.isEarlier = false;
+    this.#stopSleep();
+    if (this.#requests.size === 0) return;
+    if (this.#isOver || this.isDisposed) {
+      this.close();
+      return;
+    }
+    try {
+      this.#pauseOf();
+    } catch (error) {
+      this.#fail(error);
+      return;
+    }
+    if (!this.#enter(BRIEFLY)) {
+      setTimeout(() => this.#goOn(reason), 1);
+      return;
+    }
+    const time = this.#schedule.advance(memory.now());
+    if (memory.isBehindOthers) memory.bury(time);
+    const over: (() => void)[] = [];
+    let next: Request | undefined;
+    for (const request of this.#requests.values()) {
+      if (this.#schedule.isWaiting(request.cell) || !this.#settles(request, time, reason, over)) {
+        if (!request.waits) continue;
+        const date = this.#schedule.plannedDate(request.cell);
+        if (!next || date < this.#schedule.plannedDate(next.cell)) next = request;
+      }
+    }
+    if (next) this.#sleepUntil(next, time, over);
+    if (memory.areOthersEarlier) this.#wake();
+    memory.isEarlier = false;
+    memory.leave();
+    for (const act of over) act();
+  }
+
+  /** Whether a request that does not wait in the schedule goes on; then `over` gets what is to be done. */
+  #settles(request: Request, time: number, reason: unknown, over: (() => void)[]): boolean {
+    const { cell, permits, texts } = request;
+    const isAway = this.#schedule.isAway(cell);
+    if (!isAway && !request.begins) {
+      over.push(() => this.#resolve(request));
+      return true;
+    }
+    const answer = this.#schedule.look(cell, time);
+    if (answer > 0) return false;
+    this.#requests.delete(cell);
+    if (answer === BEGUN) over.push(() => this.#resolve(request));
+    else {
+      this.count();
+      const error = this.#gone(answer as typeof DISMISSED, permits, texts, reason);
+      over.push(() => this.#reject(request, error));
+    }
+    return true;
+  }
+
+  /** The promises sleep until a request looks again. This thread has the lock. */
+  #sleepUntil(request: Request, time: number, over: (() => void)[]): void {
+    const pause = this.#pause as Semaphore;
+    const { until, asks } = this.#plan(this.#schedule.left(request.cell, time), time);
+    const sleep = new AbortController();
+    this.#sleep = sleep;
+    this.#sleepsUntil = until;
+    over.push(() => {
+      if (this.#sleep !== sleep) return;
+      const timeout = Math.min(until - time, LONGEST);
+      pause.acquireAsync({ timeout, signal: sleep.signal }).then(
+        () => {},
+        (error) => {
+          if (this.#sleep !== sleep) return;
+          if (error instanceof ArenaFullError) this.#fail(error);
+          else this.#goOn();
+        },
+      );
+      if (this.#core.asks(this.#pauseAt) !== asks) this.#goOn();
+    });
+  }
+
+  #stopSleep(): void {
+    const sleep = this.#sleep;
+    this.#sleep = undefined;
+    sleep?.abort();
+  }
+
+  /** The arena has no room for a sleeper. */
+  #fail(error: unknown): void {
+    this.#stopSleep();
+    const waiting = [...this.#requests.values()].filter(({ waits }) => waits);
+    this.#locked((schedule, time) => {
+      for (const { cell } of waiting) {
+        schedule.leave(cell, time);
+        this.#requests.delete(cell);
+      }
+    });
+    for (const request of waiting) this.#reject(request, error);
+  }
+
+  // --- The rest.
+
+  dueIn(permits: number): number {
+    return this.#locked((schedule, time) => schedule.dueIn(permits, time));
+  }
+
+  pause(milliseconds: number): void {
+    this.#locked((schedule, time) => schedule.pause(milliseconds, time));
+  }
+
+  spend(permits: number, texts: Texts): void {
+    this.#locked((schedule, time) => {
+      if (!this.#memory.reserve()) {
+        this.#leave();
+        throw texts.full();
+      }
+      schedule.spend(permits, time);
+    });
+  }
+
+  resize({ permits, per, burst }: Rate): void {
+    this.#locked((schedule, time) => schedule.resize(permits, per, burst, time));
+  }
+
+  cancelAll(reason: unknown): void {
+    this.#locked((schedule, time) => {
+      schedule.dismiss(time);
+      // Otherwise `leave` would let them go on without the reason.
+      this.#memory.isEarlier = false;
+    });
+    this.#goOn(reason);
+  }
+
+  /** How many requests wait. */
+  get waiting(): number {
+    return this.#schedule.waiting;
+  }
+
+  /** The same, when those of dead threads have left. */
+  countWaiting(): number {
+    if (this.#enter(BRIEFLY)) {
+      this.#memory.bury(this.#memory.now(), true);
+      this.#leave();
+    }
+    return this.waiting;
+  }
+
+  get taken(): number {
+    return this.#locked((schedule, time) => schedule.taken(time));
+  }
+
+  /** Whether a new limiter would answer the same. */
+  get isFresh(): boolean {
+    if (this.#requests.size > 0 || !this.#enter(BRIEFLY)) return false;
+    const time = this.#memory.now();
+    this.#memory.bury(time, true);
+    const isFresh = this.#schedule.isFresh(time);
+    this.#leave();
+    return isFresh;
+  }
+
+  /** The limiter has been disposed of, or the thread has left the arena. */
+  close(): void {
+    this.#memory.isOver = true;
+    this.#stopSleep();
+    for (const request of [...this.#requests.values()]) {
+      this.#requests.delete(request.cell);
+      this.#reject(request, request.texts.disposed());
+    }
+  }
+
+  /** Closes the pause, in which those of all threads sleep. The limiter has been disposed of. */
+  dispose(): void {
+    if (this.#memory.sleeps) {
+      this.#pauseOf();
+      this.#pause?.dispose();
+    }
+    this.close();
+  }
+}
