@@ -26,8 +26,9 @@
  *                      askAll │ │ it cannot leave
  *                             ▼ │
  *                            ASKED
- *               WAITING or ASKED ──cancel──► TOMBSTONE, if later tickets have been taken. The waiter goes on with its
- *                                            second spare. Otherwise its tickets go back, and it is RESERVED
+ *     WAITING ──leaveQueue──► RESERVED, if the waiter finds in step 4 or 6 that it is due
+ *     WAITING or ASKED ──cancel──► TOMBSTONE, if later tickets have been taken. The waiter goes on with its second
+ *                                  spare. Otherwise its tickets go back, and the element is RESERVED
  *
  * The promises of a thread stand in the same queue (runs.ts). closing.ts ends all waits on an object, or asks all to
  * leave. tombstones.ts says what becomes of a tombstone. pending-call.ts notes which call of the thread is not over yet.
@@ -71,7 +72,7 @@
  * No runtime can stop a thread in an uninterruptible section:
  *     R1  from the add on ticket to WAITING: while a thread has a ticket, other threads can find it
  *     R2  from the exchange that takes a ticket back to the element's leaving its cells
- *     R7  from a change of ticket, grant or the state to the count of what the thread holds
+ *     R7  a change of ticket, grant or the state, together with the count of what the thread holds
  *     R9  from the exchange that ends a wait to the wake-up
  *
  * acquire and release are leaf functions: the build inlines the functions that they call, and enqueue, park and

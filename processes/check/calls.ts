@@ -234,6 +234,8 @@ export interface Scripted {
   /** Unix time in microseconds. Real servers have their own. */
   readonly time?: number;
   readonly forbidden?: string;
+  /** The answer is of the watch over leases, which only a server keeps. */
+  readonly isWatched?: boolean;
 }
 
 const FULL = { isFull: true };
@@ -362,6 +364,18 @@ export function scriptedCalls(
     give(three, 'left', 601, 200),
     call(three, ['K', 'left', '-']),
     call(three, ['B', '-']),
+    // Grants are left, and the next beat makes them.
+    call(three, [...make('goes on', 's', 200), ...ask('goes on', 1001, 200)]),
+    call(three, Array.from({ length: 130 }, (_, at) => ask('goes on', 1002 + at)).flat()),
+    give(three, 'goes on', 1001, 200),
+    call(three, ['B', '-']),
+    // More requests wait than one call cancels. Who comes later is not cancelled.
+    call(three, [
+      ...make('crowded', 's', 1),
+      ...Array.from({ length: 131 }, (_, at) => ask('crowded', 1201 + at)).flat(),
+    ]),
+    call(three, ['L', 'crowded', '-', '-', ...ask('crowded', 1332)]),
+    (ticketOf) => ({ args: [three, '0', channel, 'L', 'crowded', '-', ticketOf(three, rid(1331))] }),
     // More wait for an object that is disposed of than go in one call.
     call(three, [...make('many', 's', 1), ...Array.from({ length: 131 }, (_, at) => ask('many', 801 + at)).flat()]),
     call(three, ['K', 'many', '-', 'B', '-']),
@@ -373,6 +387,21 @@ export function scriptedCalls(
     call(two, [...make('again', 's', 1), ...ask('again', 701), ...ask('again', 702)]),
     open(two, '1', {}, hex(2 ** 49, 14)),
     call(two, ['X'], {}, '1'),
+    // The last of those that wait gets the ticket to which the tickets have leapt. It may not pass the mutex on.
+    ...Array.from({ length: 4 }, () => call(three, ['X'])), // a part each
+    open(two),
+    call(two, [...make('leapt', 'm', 1, 2), ...ask('leapt', 711), ...ask('leapt', 712)]),
+    open(two, '1', {}, hex(2 ** 50, 14)),
+    give(two, 'leapt', 711, 1, {}, '1'),
+    call(two, ['S', '', rid(712), '1', rid(712)], {}, '1'),
+    call(two, ['X'], {}, '1'),
+    // The longest silence after which a process still enters without a watch, and one that is a millisecond longer.
+    open(one, '0', { time: 1_700_000_001_000_000 }),
+    call(one, [...make('silent', 's', 1), ...ask('silent', 721)]),
+    open(two, '0', { time: 1_700_000_001_000_000 + 1000 * (Number(LEASE) - 1) }),
+    call(two, ['X']),
+    open(two, '0', { time: 1_700_000_001_000_000 + 1000 * Number(LEASE), isWatched: true }),
+    call(one, ['X']),
     // Since when requests are held, in `I`: of one that a beat has named twice, of one that waits, and of one that there is not.
     open(one),
     call(one, [...make('since', 's', 2), ...ask('since', 901), ...ask('since', 902), ...ask('since', 903)]),

@@ -256,12 +256,15 @@ export function compareRandomCalls(server: ComparingServer, seed: number, calls:
   return letters;
 }
 
-/** The fixed sequence of calls, but for those that a broker cannot refuse: its memory is never full, and all is allowed. */
+/**
+ * The fixed sequence of calls, but for those that a broker cannot refuse: its memory is never full, all is allowed, and
+ * it watches no leases.
+ */
 export function compareFixedSequence(server: ComparingServer): void {
   let data = new Data();
   for (const next of scriptedCalls('c:')) {
-    const { args, isFull, forbidden, time } = next(ticketIn(data));
-    if (isFull || forbidden) continue;
+    const { args, isFull, forbidden, isWatched, time } = next(ticketIn(data));
+    if (isFull || forbidden || isWatched) continue;
     ({ data } = server.turn(data, args, time === undefined ? surroundings(START) : { time, history: HISTORY }));
   }
 }

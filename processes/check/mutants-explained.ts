@@ -117,7 +117,6 @@ export const EXPLAINED: readonly Explained[] = [
       'a session that is taken back in parts has no entry for a moment: what is shown as its label then does not matter',
   },
   { text: "call('HSCAN', META, 0)", reason: 'what it finds is not looked at: the command alone counts' },
-  { text: 'and (silence < 0 or', from: '0', reason: 'a clock that goes back by less than a millisecond stands still' },
   {
     text: "string.find(name, '\\0', 1, true)",
     from: '1',

@@ -15,8 +15,6 @@ export interface Work<T> {
   /** The address of the queue, and how many permits the case asks for. */
   readonly at: number;
   readonly permits: number;
-  /** The attachment that counts the permits; 0 if none does. */
-  readonly countedBy: number;
   /** Throws if the thread may not do this now. */
   check(): void;
   /** Does it if it can be done at once. Returns undefined if not. */

@@ -805,7 +805,7 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
   /** @internal A case of a select: to send this value, or to receive. */
   [workOf](sent: { readonly value: T } | undefined): Work<T> {
     const end = sent === undefined ? this.#receiving : this.#sending;
-    const { membership, shared, at, attachment } = end;
+    const { membership, shared, at } = end;
     const encoded = sent && this.#wire.keep(this.#wire.encode(sent.value));
     const received = (got: unknown): Done<T> | undefined => {
       if (got === NOTHING) return undefined;
@@ -826,7 +826,6 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
       shared,
       at,
       permits: 1,
-      countedBy: attachment,
       check: () => {
         if (end.isOut) throw new TypeError(`${KIND}: this thread uses a place of the channel: end its scope first`);
       },

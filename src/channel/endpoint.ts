@@ -337,7 +337,7 @@ export class Endpoint {
     const { at, attachment } = this;
     this.promises.planRest();
     const answer = this.core.releaseRobust(at, n, attachment);
-    if (answer > ADMITTED) this.promises.finishRelease(at, n, answer, attachment);
+    if (answer > ADMITTED) this.promises.finishRelease(at, n, answer);
   }
 
   /**
@@ -487,7 +487,7 @@ export class Endpoint {
   passed(answer: number): void {
     const { peer } = this;
     if (answer === MORE || answer === INTERRUPTED)
-      peer.promises.finishRelease(peer.at, this.module.given.value, answer, peer.attachment);
+      peer.promises.finishRelease(peer.at, this.module.given.value, answer);
     if (this.hasEnded) this.finishClose();
   }
 

@@ -68,7 +68,7 @@ export class PendingRequest<T> {
     const { promises } = end;
     const isImpatient = this.#timeout !== Infinity || this.#signal !== undefined;
     const run = isImpatient ? promises.alone(this.#settle) : undefined;
-    const answer = promises.arrive(keeper, end.at, 1, end.shared.countedBy, this.#settle, run);
+    const answer = promises.arrive(keeper, end.at, 1, this.#settle, run);
     if (answer < ADMITTED) {
       this.#reject(answer === ANSWER_CLOSED ? end.closedError() : noRoom(end.core));
       this.isOver = true;

@@ -106,7 +106,6 @@ export function acquiring(semaphore: Semaphore, permits = 1): Case<never> {
           return semaphore[reference].address;
         },
         permits,
-        countedBy: 0,
         check() {},
         try: () => (semaphore[acquireNow](permits) ? HAPPENED : undefined),
         take() {
@@ -310,7 +309,7 @@ class Selection {
       }
     };
     const run = promises.alone(settle);
-    const answer = promises.arrive(KEEPER, work.at, work.permits, work.countedBy, settle, run);
+    const answer = promises.arrive(KEEPER, work.at, work.permits, settle, run);
     // `arrive` may end the selection, because of cancelAll. Then this request leaves, too.
     if (answer > ADMITTED) {
       this.#cancels[index] = (reason) => this.#cancel(work, run, reason);

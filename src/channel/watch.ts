@@ -451,7 +451,6 @@ export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements 
       shared,
       at,
       permits: 1,
-      countedBy: 0,
       check() {},
       try: look,
       take: lookAfterWait,

@@ -417,7 +417,7 @@ export class Mutex extends SharedObject<typeof KIND> implements MutexLimit, Mute
     if (head.isOwed) head.flush();
     // The promise may become the head at once.
     if (promises.first === 0) head.planRest();
-    const answer = promises.arrive(this, this.#at, 1, shared.attachment, due, leaving?.run);
+    const answer = promises.arrive(this, this.#at, 1, due, leaving?.run);
     if (answer === ADMITTED) {
       // Nothing is called before `head` knows the promise (promises.ts).
       head.owed.promise = has;

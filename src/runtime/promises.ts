@@ -327,14 +327,7 @@ export class Promises implements Flushable {
    * @param settle settles the promise.
    * @param alone what `alone` has made of `settle`, if the promise may be cancelled.
    */
-  arrive(
-    libraryObject: LibraryObject,
-    at: number,
-    permits: number,
-    attachment: number,
-    settle: Resolve,
-    alone?: Run,
-  ): number {
+  arrive(libraryObject: LibraryObject, at: number, permits: number, settle: Resolve, alone?: Run): number {
     if (this.owes) this.#pay();
     if (!this.isTelling) this.obey();
     if (this.first === 0) {
@@ -355,7 +348,7 @@ export class Promises implements Flushable {
       this.#libraryObjects.add(libraryObject);
     }
     const last = alone ? 0 : this.last;
-    const number = this.#core.arrive(at, permits, last, attachment);
+    const number = this.#core.arrive(at, permits, last, this.#shared.countedBy);
     // From here on nothing is called until the promise is noted. If it does not wait, the rest finds that nobody waits.
     if (number <= ADMITTED) return number;
     if (!alone) {
@@ -477,11 +470,12 @@ export class Promises implements Flushable {
    * (core/queue/queue.ts). Fulfils the promises that this has made due. Returns the answer of the core; above
    * ADMITTED it is the number of the fulfilled promises.
    */
-  finishRelease(at: number, permits: number, answered: number, attachment: number): number {
+  finishRelease(at: number, permits: number, answered: number): number {
     if (!this.#notEntered) this.planRest();
     if (this.owes) this.#pay();
     const owed = this.#owed;
     const run = owed.isTelling ? 0 : this.first;
+    const attachment = this.#shared.countedBy;
     const answer =
       run === 0
         ? this.#core.finishRelease(at, permits, answered, attachment)

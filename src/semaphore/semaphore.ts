@@ -405,7 +405,7 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
       // The code of the signal runs before the request queues up.
       cancellable = options && promises.cancelOn(settle, timeout, options.signal, this.#wanted(permits));
       if (cancellable) this[back]();
-      answer = promises.arrive(this, this.#at, permits, this.#countedBy, settle, cancellable?.run);
+      answer = promises.arrive(this, this.#at, permits, settle, cancellable?.run);
       if (answer > 0) return promise;
     }
     if (answer === ADMITTED) this.#shared.grants += permits;
@@ -472,7 +472,7 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
     let answer = released;
     if (released > 0) {
       answer = promises.waits
-        ? promises.finishRelease(this.#at, permits, released, this.#countedBy)
+        ? promises.finishRelease(this.#at, permits, released)
         : this.#core.finishRelease(this.#at, permits, released, this.#countedBy);
     }
     if (answer > 0) return;

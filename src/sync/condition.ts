@@ -350,7 +350,7 @@ export class Condition extends SharedObject<typeof KIND> {
     try {
       this.#checkOwner('waitAsync');
       this.#sync.settleUp(this.#at);
-      const answer = promises.arrive(this, this.#at, 1, this.#shared.attachment, settle, alone);
+      const answer = promises.arrive(this, this.#at, 1, settle, alone);
       if (answer < ADMITTED) throw answer === ANSWER_CLOSED ? this[disposedError]() : noRoom(core);
       if (answer === ADMITTED) settle();
       else if (timeout === 0) give(() => timedOut(wanted(), timeout));

@@ -45,7 +45,7 @@ class Thread {
   waitToo(promises: Promises, run: number): Promise<void> {
     this.#next = run;
     return new Promise((resolve) => {
-      expect(promises.arrive({} as never, 0, 1, 0, () => resolve())).toBe(run);
+      expect(promises.arrive({} as never, 0, 1, () => resolve())).toBe(run);
     });
   }
 

@@ -75,6 +75,9 @@ export const proofOfLife: unique symbol = Symbol('proof of life');
 /** @internal The method of a space that tells how long the lease of a guard lasts: now, and whenever it is renewed. */
 export const tellRenewals: unique symbol = Symbol('tell renewals');
 
+/** What an error says, but not at which line of the script: the same trouble may meet calls at several lines. */
+const wordsOf = (error: Error | undefined): string | undefined => error?.message.replace(/user_script: ?\d+/g, '');
+
 const closed = (): DisposedError => new DisposedError('the space has been closed');
 
 /**
@@ -121,7 +124,7 @@ export class Space implements AsyncDisposable {
       note: (trouble) => {
         // If the new trouble is only that a connection has ended, the cause that was noted before tells more.
         if (trouble && this.#trouble && /EPIPE|ECONNRESET|closed/.test(trouble.message)) return;
-        if (trouble && trouble.message !== this.#trouble?.message) this.#listeners.emit('trouble', trouble);
+        if (trouble && wordsOf(trouble) !== wordsOf(this.#trouble)) this.#listeners.emit('trouble', trouble);
         this.#trouble = trouble;
       },
       unanswered: (since) => this.#unanswered(since),

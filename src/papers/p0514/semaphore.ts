@@ -137,7 +137,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
   #finishRelease(handed: number): void {
     if (handed <= MOST_WAITING) return;
     const answered = handed < HANDED_LATE ? MORE : INTERRUPTED;
-    this.#promises.finishRelease(this.#at, handed & MOST_WAITING, answered, 0);
+    this.#promises.finishRelease(this.#at, handed & MOST_WAITING, answered);
   }
 
   #check(method: string, count: number, least = 1): void {

@@ -709,7 +709,7 @@ export class RwLock extends PhaseObject<typeof KIND> implements RwLockGuards<Hel
         waited = newPromise<void>();
         const settle = this.#settling(resolveOfNew(), writes, timeout);
         if (isImpatient) alone = promises.alone(settle);
-        return promises.arrive(this, this[address], 1, attachment, settle, alone);
+        return promises.arrive(this, this[address], 1, settle, alone);
       };
       // If another call of the thread has the turn, this section does not give that turn back.
       const answer = this.#section(side.turn === NO_TURN ? TURNING : NOTHING, () => {
