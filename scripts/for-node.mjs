@@ -44,8 +44,8 @@ export function forNode(input, groups = [], options = {}, output = {}) {
     preserveEntrySignatures: 'strict',
     experimental: { attachDebugInfo: 'none' },
     logLevel: 'warn',
-    plugins: [{ name: 'modules-of-entries', writeBundle }],
     ...options,
+    plugins: [{ name: 'modules-of-entries', writeBundle }, ...(options.plugins ?? [])],
     output: { ...OUTPUT, ...output, codeSplitting: { groups } },
   };
 }

@@ -33,8 +33,7 @@ export class SpaceError extends Error {
   }
 }
 
-knowEverywhere(LeaseLostError);
-knowEverywhere(SpaceError);
+knowEverywhere({ LeaseLostError, SpaceError });
 
 /** @internal Checks a boolean. */
 export function checkBoolean(what: string, value: unknown): boolean {

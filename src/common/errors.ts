@@ -61,18 +61,21 @@ const ERROR = Symbol.for('taketurns:error');
 
 // Another copy of this package, or another realm, may reject a promise (runtime/common.ts). The caller's `instanceof`
 // must know the error of that copy too. A subclass knows only its own errors.
-for (const Class of [DisposedError, TimeoutError, CancelledError, ClosedError, BrokenBarrierError])
-  knowEverywhere(Class);
+knowEverywhere({ DisposedError, TimeoutError, CancelledError, ClosedError, BrokenBarrierError });
 
-/** @internal Lets `instanceof` of this class know the errors that the same class makes in other copies and realms. */
-export function knowEverywhere(Class: new (...args: never[]) => Error): void {
-  const { name } = new Class();
-  (Class.prototype as { [ERROR]?: string })[ERROR] = name;
-  Object.defineProperty(Class, Symbol.hasInstance, {
-    value(this: unknown, error: { readonly [ERROR]?: string } | null | undefined): boolean {
-      return this === Class ? error?.[ERROR] === name : Function.prototype[Symbol.hasInstance].call(this, error);
-    },
-  });
+/**
+ * @internal Lets `instanceof` of these classes know the errors that the same classes make in other copies and realms. A
+ * bundler may change the name of a class, but not the key here.
+ */
+export function knowEverywhere(classes: Readonly<Record<string, abstract new (...args: never[]) => Error>>): void {
+  for (const [name, Class] of Object.entries(classes)) {
+    Class.prototype[ERROR] = name;
+    Object.defineProperty(Class, Symbol.hasInstance, {
+      value(this: unknown, error: { readonly [ERROR]?: string } | null | undefined): boolean {
+        return this === Class ? error?.[ERROR] === name : Function.prototype[Symbol.hasInstance].call(this, error);
+      },
+    });
+  }
 }
 
 /** The most characters of a value that a text shows. */

@@ -22,19 +22,24 @@
  * thread that attaches meanwhile waits until the name is there. If no keeper comes for a while, the thread gives up for
  * all threads of the arena, and says so: otherwise each of them would wait for as long.
  */
-import * as threads from 'node:worker_threads';
+import {
+  getEnvironmentData,
+  isMainThread,
+  MessageChannel,
+  type MessagePort,
+  setEnvironmentData,
+  threadId,
+  type Worker,
+} from 'node:worker_threads';
 import { KEEPER, UNWATCHED, VERSION } from '../border/numbers.js';
 import type { Line } from './host.js';
+import { postMessageToThread as post } from './newer-threads.js';
 import { SOURCE } from './ports-source.js';
 import { startKeeper } from './start-keeper.js';
 import { keeperOf, randomName } from './watched.js';
 
 export { isWatched, unwatch } from './watched.js';
 
-type Post = (thread: number, value: unknown, transferred: readonly unknown[]) => Promise<void>;
-
-/** Earlier versions of Deno and Bun have no such function. */
-const post = (threads as { postMessageToThread?: Post }).postMessageToThread;
 export const isAble = post !== undefined;
 
 /** The environment data in which a worker finds the name of the keeper of its program. */
@@ -44,15 +49,15 @@ const STARTING = -2;
 const PATIENCE = 2000;
 
 /** Web workers of Deno claim in `worker_threads` to be the first thread. Their names are random, and negative. */
-const isOfTheWeb = threads.isMainThread && 'WorkerGlobalScope' in globalThis;
-const isFirst = threads.isMainThread && !isOfTheWeb;
-export const threadName = isOfTheWeb ? randomName() : threads.threadId + 1;
+const isOfTheWeb = isMainThread && 'WorkerGlobalScope' in globalThis;
+const isFirst = isMainThread && !isOfTheWeb;
+export const threadName = isOfTheWeb ? randomName() : threadId + 1;
 
-let keeper: threads.Worker | undefined;
+let keeper: Worker | undefined;
 /** The one word of this memory is the name of the keeper, as soon as the keeper runs. */
-let board = threads.getEnvironmentData(KEY) as unknown as Int32Array | undefined;
+let board = getEnvironmentData(KEY) as unknown as Int32Array | undefined;
 /** The ports of this thread. They close when the thread ends. */
-const ports = new Set<threads.MessagePort>();
+const ports = new Set<MessagePort>();
 
 /** Lets the keeper know an arena that other threads are about to attach to. Starts a keeper if the program has none. */
 export function watchOver(memory: WebAssembly.Memory, module: WebAssembly.Module): void {
@@ -60,7 +65,7 @@ export function watchOver(memory: WebAssembly.Memory, module: WebAssembly.Module
   if (Atomics.load(word, 0) !== 0) return;
   if (!board) {
     board = new Int32Array(new SharedArrayBuffer(4));
-    threads.setEnvironmentData(KEY, board as never);
+    setEnvironmentData(KEY, board as never);
     keeper = startKeeper(SOURCE, { module, board, keeper: KEEPER, starting: STARTING });
     if (!keeper) Atomics.store(board, 0, UNWATCHED);
   }
@@ -101,7 +106,7 @@ export function openLine(memory: WebAssembly.Memory): Line | undefined {
     keeper = isLate ? lateKeeper(word) : Atomics.load(word, 0);
   }
   if (keeper <= 0) return undefined;
-  const { port1, port2 } = new threads.MessageChannel();
+  const { port1, port2 } = new MessageChannel();
   ports.add(port1);
   post(keeper - 1, { memory, runtimeId: threadName, port: port2 }, [port2]).catch(() => {});
   return {

@@ -41,10 +41,6 @@ import {
   HOLDS,
   IDLE,
   LIFE_STATE,
-  M_CLOSED,
-  M_WAITER,
-  M_WAITERS,
-  M_WORD,
   TOMBSTONE,
   USED_ELEMENTS,
   USED_THREADS,
@@ -53,7 +49,7 @@ import {
 } from '../border/numbers.js';
 import type { SharedMemory } from '../runtime/own-arenas.js';
 import { caseMark } from './case-mark.js';
-import { has, isAsync, isClosed, kindOf, objectIndexOf, threadOf, View } from './view.js';
+import { isAsync, isClosed, kindOf, objectIndexOf, threadOf, View } from './view.js';
 
 /** The bits of a state that are not its epoch. */
 const STATES = 15;
@@ -371,18 +367,11 @@ export function waitingIn({ queues, attachments }: Pick<Elements, 'queues' | 'at
 }
 
 /**
- * Returns how many calls wait for an object, in whatever threads. For a mutex that is one load, since the word of a mutex
- * counts its waiters. For any other object it is a pass over the elements.
+ * Returns how many calls wait for an object, in whatever threads, by a pass over the elements. The word of a mutex counts
+ * its waiters (core/kinds/mutex/mutex.ts), so a mutex needs no pass.
  */
 export function waitingAt(memory: SharedMemory, object: number): number {
   if (object === CLOSED_OBJECT) return 0;
   const view = new View(memory);
-  if (has(view, object, HAS_HEAD)) return countedBy(view, object);
   return waitingIn(elementsIn(view, { ageOf: () => 0, most: 0, selects: () => false, only: object }), object);
-}
-
-/** Returns how many waiters the word of a mutex counts; 0 once the mutex is closed. */
-function countedBy({ words }: View, mutex: number): number {
-  const word = Atomics.load(new BigInt64Array(words.buffer), (mutex + M_WORD) >>> 3);
-  return (word & BigInt(M_CLOSED)) !== 0n ? 0 : Number((word & BigInt(M_WAITERS)) / BigInt(M_WAITER));
 }

@@ -1,9 +1,8 @@
 /** The texts of the errors and of the warning of a mutex. `at` says where the mutex is. */
 import type { Core } from '../border/core.js';
 import { MOST_WAITERS } from '../border/numbers.js';
-import { waitingAt } from '../look/elements.js';
 import { disposedError, reference, type SharedObject } from '../objects/shared-object.js';
-import { threadText } from '../objects/stats.js';
+import { threadText } from '../objects/thread-text.js';
 import {
   ArenaFullError,
   DisposedError,
@@ -28,10 +27,10 @@ export function notOwner(mutex: SharedObject<'Mutex'>, core: Core, at: number): 
 /** Says, for a TimeoutError, what a request waited for that has left the queue. */
 export function wanted(mutex: SharedObject<'Mutex'>): string {
   const { membership, address } = mutex[reference];
-  const { core, memory } = membership;
+  const { core } = membership;
   const owner = core.ownerOf(address);
   const who = owner ? `${threadText(core, owner)} has it` : 'free';
-  return `${mutex[described]()} (${who}, ${waitingAt(memory, address)} waiting)`;
+  return `${mutex[described]()} (${who}, ${core.waitersOf(address)} waiting)`;
 }
 
 /** The calls that block for a mutex. */

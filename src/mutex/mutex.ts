@@ -20,7 +20,6 @@ import {
 import { timedOut } from '../common/errors.js';
 import type { MutexGuards } from '../common/guarding.js';
 import { type Limited, limited, type MutexLimit } from '../common/limiting.js';
-import { waitingAt } from '../look/elements.js';
 import { type HeldLock, LockGuard } from '../objects/held-lock.js';
 import { giveBack, NO_LOCK, noted } from '../objects/held-permits.js';
 import { checkWaitOptions, type Signal, type WaitOptions } from '../objects/options.js';
@@ -37,7 +36,8 @@ import {
   reference,
   SharedObject,
 } from '../objects/shared-object.js';
-import { type MutexStats, mutexStats, threadText } from '../objects/stats.js';
+import { type MutexStats, mutexStats } from '../objects/stats.js';
+import { threadText } from '../objects/thread-text.js';
 import { cancelOn, locate, notAdmitted } from '../runtime/cancellation.js';
 import { checkWaitAsync } from '../runtime/doorbell.js';
 import { CancelledError, mayNotBlock, noRoom } from '../runtime/errors.js';
@@ -97,7 +97,6 @@ export interface Mutex extends MutexLimit, MutexGuards<HeldLock> {}
  */
 export class Mutex extends SharedObject<typeof KIND> implements MutexLimit, MutexGuards<HeldLock> {
   readonly #core = this[reference].membership.core;
-  readonly #memory = this[reference].membership.memory;
   readonly #shared = this[reference].shared;
   readonly #head = headOf(this[reference]);
   /** The address of the shared object, or of the closed one if this object has let go or been evicted; see `back`. */
@@ -176,7 +175,7 @@ export class Mutex extends SharedObject<typeof KIND> implements MutexLimit, Mute
    * against `bypass`.
    */
   get waiting(): number {
-    return waitingAt(this.#memory, this.#at);
+    return this.#core.waitersOf(this.#at);
   }
 
   /**
@@ -542,7 +541,7 @@ export class Mutex extends SharedObject<typeof KIND> implements MutexLimit, Mute
   override toString(): string {
     const owner = this.#core.ownerOf(this.#at);
     const lock = owner === 0 ? 'unlocked' : `locked by ${threadText(this.#core, owner)}`;
-    return `Mutex(${this[named](', ')}${this[isOver] ? 'disposed' : `${lock}, ${waitingAt(this.#memory, this.#at)} waiting`})`;
+    return `Mutex(${this[named](', ')}${this[isOver] ? 'disposed' : `${lock}, ${this.#core.waitersOf(this.#at)} waiting`})`;
   }
 
   /** @internal */

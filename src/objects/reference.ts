@@ -35,7 +35,7 @@ import {
   quoted,
   shown,
 } from '../runtime/errors.js';
-import type { LibraryObject, Membership, Shared } from '../runtime/membership.js';
+import { type LibraryObject, type Membership, Shared } from '../runtime/membership.js';
 import { ADAPTIVE, HELD } from '../runtime/numbers.js';
 import {
   type ArenaHandle,
@@ -83,12 +83,7 @@ export class Reference {
   constructor(membership: Membership, attachment: Attachment, isPrivate = false) {
     this.membership = membership;
     this.#attachment = attachment;
-    this.shared = {
-      address: membership.core.attachedTo(attachment),
-      heldBy: new Set(),
-      isPrivate,
-      grants: 0,
-    } as Shared;
+    this.shared = new Shared(membership.core.attachedTo(attachment), isPrivate);
   }
 
   get address(): number {

@@ -4,7 +4,6 @@
  * another. While all threads rest, the numbers are exact.
  */
 
-import type { Core } from '../border/core.js';
 import {
   M_OWNER,
   M_WORD,
@@ -15,7 +14,7 @@ import {
   T_COLLISIONS,
   T_FUTILE_WAKES,
 } from '../border/numbers.js';
-import { emptyQueue, waitingAt } from '../look/elements.js';
+import { emptyQueue } from '../look/elements.js';
 import { holdersIn } from '../look/holders.js';
 import { type Look, lookAt } from '../look/look.js';
 import { permitsAt } from '../look/permits.js';
@@ -181,20 +180,8 @@ export interface MutexStats {
   readonly waiters: readonly WaiterStats[];
 }
 
-/** @internal Returns the `threadId` of a thread in `worker_threads`; undefined if it has none, or the thread is 0. */
-export function threadIdOf(core: Core, thread: number): number | undefined {
-  const name = thread && core.runtimeIdOf(thread);
-  return name > 0 ? name - 1 : undefined;
-}
-
-/** @internal Names a thread, for errors and descriptions: `thread 2 (threadId 1)`. */
-export function threadText(core: Core, thread: number): string {
-  const id = threadIdOf(core, thread);
-  return `thread ${thread}${id === undefined ? '' : ` (threadId ${id})`}`;
-}
-
-/** @internal Looks at the elements of one object. */
-export function lookAtObject({ memory }: Membership, at: number): Look {
+/** Looks at the elements of one object. */
+function lookAtObject({ memory }: Membership, at: number): Look {
   return lookAt(memory, timestamp(), MOST_LISTED, at);
 }
 
@@ -280,7 +267,7 @@ export function mutexStats(membership: Membership, at: number): MutexStats {
     owner: owner || undefined,
     ownerThreadId: owner === 0 ? undefined : view.threadId(owner),
     bypass: view.load(at + O_MAX),
-    waiting: waitingAt(membership.memory, at),
+    waiting: membership.core.waitersOf(at),
     longestWait: look.longestWaitOf(at),
     timeouts: view.load(at + O_TIMEOUTS) >>> 0,
     ownerDeaths: view.load(at + O_DEATHS) >>> 0,

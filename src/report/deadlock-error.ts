@@ -12,10 +12,10 @@ export class DeadlockError extends Error {
   readonly deadlock: Deadlock;
 
   /** @internal */
-  constructor(deadlock: Deadlock = { edges: [], behind: [], arenas: 1, text: 'deadlock' }) {
+  constructor(deadlock: Deadlock) {
     super(deadlock.text);
     this.deadlock = deadlock;
   }
 }
 
-knowEverywhere(DeadlockError);
+knowEverywhere({ DeadlockError });

@@ -4,13 +4,13 @@
  * well. So the text goes straight to the standard error of the process.
  */
 import { writeSync } from 'node:fs';
-import * as threads from 'node:worker_threads';
+import { isMainThread } from 'node:worker_threads';
+import { threadName } from '../host/newer-threads.js';
 import { variable } from './environment.js';
 import * as lazily from './lazily.js';
 import type { Looking } from './looking-host.js';
 import { tell } from './report-mode.js';
 
-const { threadName } = threads as { threadName?: string | null };
 /** The name that newer Nodes give a worker without one. */
 const NO_NAME = 'WorkerThread';
 const isQuiet = variable('NODE_NO_WARNINGS') === '1' || process.execArgv.includes('--no-warnings');
@@ -30,7 +30,7 @@ export const surroundings: Looking = {
   },
   tellArena: tell && ((memory, id) => tell?.({ memory, id })),
   tellStack: tell && ((id, thread, at, stack) => tell?.({ id, thread, at, stack })),
-  isMain: threads.isMainThread && !('WorkerGlobalScope' in globalThis),
+  isMain: isMainThread && !('WorkerGlobalScope' in globalThis),
   // Node 20 does not tell a worker its name.
   threadLabel: threadName && threadName !== NO_NAME ? threadName : '',
 };

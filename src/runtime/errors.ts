@@ -35,8 +35,7 @@ export class SelfDeadlockError extends Error {
   override readonly name = 'SelfDeadlockError';
 }
 
-knowEverywhere(ArenaFullError);
-knowEverywhere(SelfDeadlockError);
+knowEverywhere({ ArenaFullError, SelfDeadlockError });
 
 /**
  * @internal Makes the error of a call for which a thread would wait for itself.

@@ -131,40 +131,48 @@ function weaken(): void {
   strong.clear();
 }
 
-/** The things that this thread knows of a shared object to which it is attached. */
-export interface Shared {
+/**
+ * The things that this thread knows of a shared object to which it is attached. Each object has all fields from the
+ * beginning: V8 compiles the runtime of promises anew for each set of fields that an object comes with.
+ */
+export class Shared {
   address: number;
-  /** The number of the attachment in the core. */
-  attachment: number;
+  /** The number of the attachment in the core. `attach` sets it, and the next two. */
+  attachment = 0;
   /**
    * The attachment that counts what this thread holds of the object: `attachment` if the object is robust. Otherwise
    * the core does not count what a thread holds, and the number here is 0.
    */
-  countedBy: number;
+  countedBy = 0;
   /** The promises of this thread that wait on the object. */
-  promises: Promises;
+  promises!: Promises;
   /** The promise of this thread that is the head of the object. A mutex makes it. */
-  head?: HeadPromise;
+  head: HeadPromise | undefined;
   /** The library objects that hold the shared object. If one was collected, its finalizer may not have run yet. */
-  readonly heldBy: Set<Ref>;
+  readonly heldBy = new Set<Ref>();
   /** Whether no other thread can know the shared object: it has no name, and its handle was never taken. */
   isPrivate: boolean;
   /** The words of the object while it is evicted. */
-  away?: Int32Array | undefined;
+  away: Int32Array | undefined;
   /** Whether `runExclusive` of a mutex has called a function that has not returned yet. */
-  isRunning?: boolean;
+  isRunning = false;
   /** How many permits promises of this thread have got, less what its guards have given back; see owner-deaths.ts. */
-  grants: number;
+  grants = 0;
   /** Is called by the event loop before promises are settled (promises.ts). */
-  atRest?: () => void;
+  atRest: (() => void) | undefined;
   /**
    * Whether the object has something that a new one of its name would not have, and of which the core knows nothing. As
    * long as it answers true, the thread stays attached, also if its library objects were collected. The thread asks again
    * when it attaches to other objects. Refers to no library object.
    */
-  stays?: () => boolean;
+  stays: (() => boolean) | undefined;
   /** Is called when the thread has been detached, also if its library objects were collected. */
-  detached?: () => void;
+  detached: (() => void) | undefined;
+
+  constructor(address: number, isPrivate: boolean) {
+    this.address = address;
+    this.isPrivate = isPrivate;
+  }
 }
 
 export class Membership {

@@ -93,10 +93,10 @@ export interface Ahead {
 export interface Known {
   readonly address: number;
   readonly countedBy: number;
-  readonly head?: Ahead;
+  readonly head: Ahead | undefined;
   grants: number;
   /** Is called by the event loop, before promises are settled. No function of a promise runs then. */
-  atRest?: () => void;
+  readonly atRest: (() => void) | undefined;
 }
 
 // All promises here share one executor, because promises may be made in a hot loop. The executor drops `reject`,

@@ -35,18 +35,18 @@ import {
 import type { Sync } from '../border/sync.js';
 import { timedOut } from '../common/errors.js';
 import { waitingAt } from '../look/elements.js';
-import { attachmentsOf, type Look } from '../look/look.js';
+import { attachmentsOf, type Look, lookAt } from '../look/look.js';
 import type { WaitOptions } from '../objects/options.js';
 import type { Reference } from '../objects/reference.js';
 import { close, disposedError, forget, isOver, named, reference, SharedObject } from '../objects/shared-object.js';
-import { lookAtObject, threadIdOf } from '../objects/stats.js';
+import { threadIdOf } from '../objects/thread-text.js';
 import { cancelOn, isTimeout } from '../runtime/cancellation.js';
 import { timestamp } from '../runtime/clock.js';
 import { checkWaitAsync, isNative, waitAsync } from '../runtime/doorbell.js';
 import { mayNotBlock } from '../runtime/errors.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
 import { type Membership, threadEnded } from '../runtime/membership.js';
-import { WAIT_BLOCKED, WAIT_FAILED } from '../runtime/numbers.js';
+import { MOST_LISTED, WAIT_BLOCKED, WAIT_FAILED } from '../runtime/numbers.js';
 import { nanoseconds } from '../runtime/parking.js';
 import { syncOf } from './compiled.js';
 
@@ -210,7 +210,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
 
   /** @internal Looks at who waits for the object, and who holds something of it: nobody once it is over. */
   protected [look](): Look {
-    return lookAtObject(this.#membership, this.#at);
+    return lookAt(this.#membership.memory, timestamp(), MOST_LISTED, this.#at);
   }
 
   /** @internal The threads that hold something of the object: tasks, a part in the rounds, the turn. */

@@ -44,7 +44,7 @@ import { NO_READING, NO_WRITING, noted } from '../../objects/held-permits.js';
 import { checkWaitOptions, type Properties, type Signal, type WaitOptions } from '../../objects/options.js';
 import { type Definition, find, make, open } from '../../objects/reference.js';
 import { close, disposedError, forget, isOver, reference } from '../../objects/shared-object.js';
-import { threadText } from '../../objects/stats.js';
+import { threadText } from '../../objects/thread-text.js';
 import { cancelOn, isTimeout, locate } from '../../runtime/cancellation.js';
 import { timestamp } from '../../runtime/clock.js';
 import { checkWaitAsync, waitAsync } from '../../runtime/doorbell.js';
