@@ -16,7 +16,7 @@ const SENDERS = 3;
 const RECEIVERS = 2;
 const EACH = 200;
 
-const room = Semaphore.open('room', BYTES, { max: BYTES });
+const room = Semaphore.open('room', BYTES);
 const messages = Semaphore.open('messages', 0);
 const head = Mutex.open('head');
 const tail = Mutex.open('tail');

@@ -10,7 +10,7 @@ import { Semaphore } from 'taketurns';
 const MEGABYTES = 1000;
 
 if (isMainThread) {
-  const memory = new Semaphore(MEGABYTES, { max: MEGABYTES });
+  const memory = new Semaphore(MEGABYTES);
   const pool = new Piscina({ filename: import.meta.url, minThreads: 4, maxThreads: 4 });
   const used = new Int32Array(new SharedArrayBuffer(8)); // megabytes now, most at once
 

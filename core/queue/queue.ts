@@ -545,7 +545,24 @@ export function add(s: usize, n: i32): i32 {
   return answer;
 }
 
-/** Whether n more permits would exceed the max of the semaphore. */
+/**
+ * Gives n permits back if there is room for them below the max. Otherwise it returns ANSWER_OVER_MAX, and changes
+ * nothing. Two threads that give back too many at the same instant may both pass. Calls nothing and never blocks.
+ * @inline
+ */
+export function releaseWithin(s: usize, n: i32): i32 {
+  return exceeds(s, n) ? ANSWER_OVER_MAX : release(s, n);
+}
+
+/** Gives one permit back as releaseWithin does. */
+export function releaseOneWithin(s: usize): i32 {
+  return releaseWithin(s, 1);
+}
+
+/**
+ * Whether n more permits would exceed the max of the semaphore.
+ * @inline
+ */
 export function exceeds(s: usize, n: i32): bool {
   // The function reads grant before ticket. Ticket may rise between the two loads, and then the number of available
   // permits comes out too small, never too large. So no release is refused wrongly.

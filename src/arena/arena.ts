@@ -62,7 +62,7 @@ const arenas = new WeakMap<Membership, Arena>();
  * import { Arena, Semaphore } from 'taketurns';
  *
  * const arena = new Arena({ objects: 16 }); // threads share it by arena.handle, or by the handle of what is in it
- * const pool = new Semaphore(4, { max: 4, arena });
+ * const pool = new Semaphore(4, { arena });
  * console.log(arena.stats().objects);
  * ```
  */

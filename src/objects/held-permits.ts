@@ -42,7 +42,7 @@ export const NO_WRITING = noGuard('RwLock.lockWrite', 'write');
  * ```ts
  * import { Semaphore } from 'taketurns';
  *
- * const pool = new Semaphore(4, { max: 4 });
+ * const pool = new Semaphore(4);
  * {
  *   using held = pool.hold(3);
  *   held.release(1); // the others at the end of the scope

@@ -1,14 +1,6 @@
-/** What a semaphore says: the checks of permits, the texts of its errors, and a warning. */
-import { host } from '#host';
-import {
-  ANSWER_FULL,
-  type ANSWER_NOT_HELD,
-  ANSWER_OVER_MAX,
-  type LEAVE,
-  LIMIT,
-  type TIMED_OUT,
-} from '../border/numbers.js';
-import { back, isOver, reference, type SharedObject } from '../objects/shared-object.js';
+import { ANSWER_FULL, type ANSWER_NOT_HELD, ANSWER_OVER_MAX, type LEAVE, type TIMED_OUT } from '../border/numbers.js';
+import { ofMax } from '../common/max.js';
+import { reference, type SharedObject } from '../objects/shared-object.js';
 import { notAdmitted } from '../runtime/cancellation.js';
 import { checkInteger, described, noRoom } from '../runtime/errors.js';
 
@@ -21,27 +13,7 @@ type InTexts = SharedObject<typeof KIND> & { readonly [available]: number };
 
 /** Throws a RangeError or TypeError unless so many permits may be asked for. */
 export function checkPermits(method: string, permits: number, max: number): void {
-  checkInteger(`Semaphore.${method}: permits`, permits, 1, max, ' (its max)');
-}
-
-/**
- * Warns of a request for more permits than the semaphore has in all, because the request is likely to wait for ever.
- * Returns the number of permits up to which a later request needs no call of this function. `usual` is the number that
- * the last call returned.
- */
-export function usualAfter(semaphore: InTexts, method: string, permits: number, usual: number): number {
-  if (permits <= semaphore[available] || semaphore[isOver]) return usual;
-  semaphore[back]();
-  const { address, membership } = semaphore[reference];
-  const { core } = membership;
-  // The number of permits may have been changed since, also by another thread.
-  const made = core.initial(address) + core.added(address);
-  if (permits <= made) return made;
-  host.warn(
-    `Semaphore.${method}: a request for ${permits} permits waits, but the semaphore has ${made}. It and ` +
-      `all behind it wait until more are released than taken`,
-  );
-  return LIMIT;
+  checkInteger(`Semaphore.${method}: permits`, permits, 1, max, ofMax(method));
 }
 
 /** Says, for a TimeoutError, what a request waited for that has left the queue. */

@@ -1,15 +1,15 @@
 /** The options of a new `Semaphore`, and the properties of the shared object that they stand for. */
 import type { Arena } from '../arena/arena.js';
+import { usualMax } from '../common/max.js';
 import { checkPermits, type Properties } from '../objects/options.js';
 import { checkOptions, refuseName } from '../runtime/errors.js';
 
 /** The options of a new `Semaphore`. */
 export interface SemaphoreOptions {
   /**
-   * The greatest number of available permits, 1 to 2,147,483,647 (the default). It is also the most that one request
-   * can ask for. If permits only go out and come back, give the number of permits as the `max`: a request for more is
-   * then a `RangeError`. Without a `max` the semaphore cannot know that there will never be so many permits. The
-   * request waits, and every request behind it waits too, until others have released more than they took.
+   * The greatest number of available permits, 1 to 2,147,483,647. It is also the most that one request can ask for: a
+   * request for more is a `RangeError`. By default it is the number of permits at first, so a release too many is an
+   * error. A semaphore that begins with 0 permits has no max by default. A pool that grows needs a greater one.
    */
   readonly max?: number;
   /**
@@ -26,5 +26,6 @@ export interface SemaphoreOptions {
 export function properties(what: string, permits: number, options: SemaphoreOptions): Properties {
   refuseName(what, 'Semaphore', 'permits', permits, 'an integer', ', permits');
   checkOptions(what, options, ['max', 'robust', 'arena']);
-  return checkPermits(what, permits, options);
+  const { max = usualMax(permits) } = options;
+  return checkPermits(what, permits, { ...options, max });
 }

@@ -47,7 +47,7 @@ import { balanceOf } from '../runtime/membership.js';
 import { CHECK_OWNER_DEATHS } from '../runtime/numbers.js';
 import { countdown, forEver, type Parked, parkUntilDue } from '../runtime/parking.js';
 import { type Cancellable, DONE, granting, newPromise, type Promises, resolveOfNew } from '../runtime/promises.js';
-import { available, checkPermits, KIND, notServed, refused, usualAfter, wanted } from './errors.js';
+import { available, checkPermits, KIND, notServed, refused, wanted } from './errors.js';
 import { properties, type SemaphoreOptions } from './options.js';
 
 const DEFINITION: Definition<typeof KIND, [number, SemaphoreOptions]> = {
@@ -82,7 +82,7 @@ export interface Semaphore extends SemaphoreRuns, SemaphoreGuards<HeldPermits> {
  * ```ts
  * import { Semaphore } from 'taketurns';
  *
- * const pool = Semaphore.open('connections', 4, { max: 4 }); // by its name: one semaphore in all threads
+ * const pool = Semaphore.open('connections', 4); // by its name: one semaphore in all threads
  * pool.acquire(2, { timeout: 50 });
  * try {
  *   // at most 4 permits are out
@@ -107,12 +107,9 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
   readonly #acquireOne = this.#robust ? (at: number) => this.#acquire(at, 1) : this.#core.acquireOne;
   readonly #max = this.#core.maxOf(this.#at);
   readonly #release = releaseOf(this.#core, this.#countedBy, this.#max);
-  readonly #releaseOne =
-    this.#robust || this.#max !== LIMIT ? (at: number) => this.#release(at, 1) : this.#core.releaseOne;
+  readonly #releaseOne = releaseOneOf(this.#core, this.#countedBy, this.#max);
   /** Whether the last acquire of a robust semaphore has learned of a death. */
   #ownerDied = false;
-  /** A request for more permits than this number is worth a warning. */
-  #usual = LIMIT;
 
   /**
    * A callback for a thread that has just acquired permits of a robust semaphore, if owners have died. The library
@@ -130,8 +127,6 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
    */
   constructor(permits: number, options: SemaphoreOptions = {}) {
     super(KIND, make(DEFINITION, permits, options));
-    // If a semaphore begins without permits, releases make its permits.
-    if (permits > 0 && this.#max === LIMIT) this.#usual = permits;
   }
 
   /**
@@ -156,7 +151,7 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
    * @throws {RangeError} if it exists with other permits, another max or another `robust`.
    * @throws {ArenaFullError} if the arena has no room for another object or attachment.
    * @throws {Error} if it does not exist and no permits are given.
-   * @example const pool = Semaphore.open('connections', 4, { max: 4 });
+   * @example const pool = Semaphore.open('connections', 4);
    */
   static open(name: string, permits?: number, options: SemaphoreOptions = {}): Semaphore {
     if (permits !== undefined) return attached(open(DEFINITION, name, permits, options));
@@ -195,9 +190,8 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
   }
 
   /**
-   * Takes permits, and blocks the thread until it is their turn. A request for more permits than there ever are waits
-   * for ever, and so does every request behind it, unless `max` says how many there are. The first such request of this
-   * object causes a warning (`process.emitWarning`, or `console.warn` in browsers), and `inspect().widest` shows it.
+   * Takes permits, and blocks the thread until it is their turn. After `reduce`, or below a greater `max`, a
+   * request for more permits than there are waits, and so does every request behind it; `inspect().widest` shows it.
    * The call returns no guard, so `using` throws a TypeError, and the permits stay taken. `hold` returns a guard.
    * @param permits 1 (the default) to `max`. The options may stand in its place.
    * @param options a time-out and a signal; without them the call may take for ever.
@@ -229,7 +223,7 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
       this.#acquireSo(method, 1, permits);
       return;
     }
-    if (permits !== 1) this.#checkRequest(method, permits);
+    if (permits !== 1) checkPermits(method, permits, this.#max);
     if (options !== undefined) {
       this.#acquireFor(permits, checkWaitOptions(`${KIND}.${method}`, options));
       return;
@@ -334,7 +328,6 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
     checkPermits('reduce', permits, this.#max);
     this[back]();
     if (this.#core.reduce(this.#at, permits) !== ADMITTED) throw this[disposedError]();
-    if (this.#usual !== LIMIT) this.#usual = Math.max(this.#usual - permits, 0);
   }
 
   /**
@@ -385,7 +378,7 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
   #queue(method: string, permits: number | WaitOptions, options: WaitOptions | undefined): Promise<void> {
     try {
       if (isOptions(permits, options)) return this.#queue(method, 1, permits);
-      if (permits !== 1) this.#checkRequest(method, permits);
+      if (permits !== 1) checkPermits(method, permits, this.#max);
       checkWaitAsync();
       return this.#arrive(method, permits, options);
     } catch (error) {
@@ -568,17 +561,11 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
   protected override [forget](address = CLOSED_OBJECT): void {
     this.#at = address;
   }
-
-  /** Checks the permits of a request that may wait. Warns once if it is likely to wait for ever. */
-  #checkRequest(method: string, permits: number): void {
-    checkPermits(method, permits, this.#max);
-    if (permits > this.#usual) this.#usual = usualAfter(this, method, permits, this.#usual);
-  }
 }
 
-// Which functions of the core a semaphore calls. A robust semaphore has functions of its own, and a semaphore with a max
-// checks whether there is room before it releases. The choice is made when the semaphore is made, so each call goes to
-// one function, which V8 can inline.
+// Which functions of the core a semaphore calls. A robust semaphore has functions of its own, and so has a semaphore with
+// a max, which checks whether there is room before it releases. The choice is made when the semaphore is made, so each
+// call goes to one function, which V8 can inline.
 
 /**
  * Gives the answers of the core's acquire, and one more: CHECK_OWNER_DEATHS says that a robust semaphore has admitted
@@ -589,16 +576,24 @@ type Acquire = (at: number, n: number) => ReturnType<Core['acquire']> | typeof C
 /** The answers with which the wait of a thread ends or goes on. */
 type Waited = ReturnType<Core['enqueue']> | Parked;
 
-/** Answers as the release of the core that it calls. It answers ANSWER_OVER_MAX if it does not call that release. */
+/** Answers as the release of the core, or ANSWER_OVER_MAX if there is no room for the permits below the max. */
 type Release = (at: number, n: number) => ReturnType<Core['releaseRobust']> | ANSWER_OVER_MAX;
 
-/** Returns the release of the core. For a bounded semaphore the returned function first checks that there is room. */
+/** Returns the release of the core for a semaphore that is robust or not, and has a max or not. */
 function releaseOf(core: Core, countedBy: number, max: number): Release {
-  const release: Release =
-    countedBy === 0
-      ? core.release
-      : (at, n) => (at === CLOSED_OBJECT ? core.release(at, n) : core.releaseRobust(at, n, countedBy));
-  return max === LIMIT ? release : (at, n) => (core.exceeds(at, n) ? ANSWER_OVER_MAX : release(at, n));
+  if (countedBy === 0) return max === LIMIT ? core.release : core.releaseWithin;
+  return (at, n) => {
+    if (at === CLOSED_OBJECT) return core.release(at, n);
+    if (core.exceeds(at, n)) return core.held(countedBy) < n ? ANSWER_NOT_HELD : ANSWER_OVER_MAX;
+    return core.releaseRobust(at, n, countedBy);
+  };
+}
+
+/** Returns the release of one permit of the core. */
+function releaseOneOf(core: Core, countedBy: number, max: number): (at: number) => ReturnType<Release> {
+  const release = releaseOf(core, countedBy, max);
+  if (countedBy !== 0) return (at) => release(at, 1);
+  return max === LIMIT ? core.releaseOne : core.releaseOneWithin;
 }
 
 /** Returns the acquire of the core for a semaphore that is robust or not. */

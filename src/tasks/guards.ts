@@ -68,7 +68,7 @@ export abstract class Held extends Guard {
  * ```ts
  * import { Semaphore } from 'taketurns/tasks';
  *
- * const pool = new Semaphore(4, { max: 4 });
+ * const pool = new Semaphore(4);
  * {
  *   using held = await pool.holdAsync(3);
  *   held.release(1); // the others at the end of the scope

@@ -3,6 +3,7 @@
 import { checkInteger, checkOptions, checkType } from '../common/errors.js';
 import type { SemaphoreGuards } from '../common/guarding.js';
 import { type Limited, limited, type SemaphoreRuns } from '../common/limiting.js';
+import { ofMax, usualMax } from '../common/max.js';
 import { type PermitsRequest, requestOf, type WaitOptions } from '../common/waits.js';
 import { giveBack, type HeldPermits, PermitsGuard } from './guards.js';
 import { Permits } from './permits.js';
@@ -12,9 +13,9 @@ import { begin, checkOpen, isOver, QueueObject, queue, state } from './task-obje
 /** The options of a new `Semaphore`. */
 export interface SemaphoreOptions {
   /**
-   * The greatest number of available permits, 1 to 2,147,483,647 (the default). It is also the most that one request
-   * can ask for. If permits only go out and come back, give the number of permits as the `max`: a request for more is
-   * then a `RangeError`, and does not wait for ever.
+   * The greatest number of available permits, 1 to 2,147,483,647. It is also the most that one request can ask for: a
+   * request for more is a `RangeError`. By default it is the number of permits at first, so a release too many is an
+   * error. A semaphore that begins with 0 permits has no max by default. A pool that grows needs a greater one.
    */
   readonly max?: number;
 }
@@ -52,7 +53,7 @@ export interface Semaphore extends SemaphoreRuns, SemaphoreGuards<HeldPermits> {
  * ```ts
  * import { Semaphore } from 'taketurns/tasks';
  *
- * const pool = new Semaphore(4, { max: 4 });
+ * const pool = new Semaphore(4);
  * await pool.acquireAsync(2, { timeout: 50 });
  * try {
  *   // at most 4 permits are out
@@ -76,7 +77,7 @@ export class Semaphore extends QueueObject implements SemaphoreRuns, SemaphoreGu
   constructor(permits: number, options: SemaphoreOptions = {}) {
     super(KIND);
     checkOptions(KIND, options, ['max']);
-    const { max = LIMIT } = options;
+    const { max = usualMax(permits) } = options;
     this.#max = checkInteger(`${KIND}: max`, max, 1, LIMIT);
     this.#permits = checkInteger(`${KIND}: permits`, permits, 0, max);
     this[queue] = new Permits(
@@ -102,7 +103,8 @@ export class Semaphore extends QueueObject implements SemaphoreRuns, SemaphoreGu
 
   /**
    * Takes permits: the promise is fulfilled when it is their turn. A request for more permits than there ever are waits
-   * for ever, and so does every request behind it, unless `max` says how many there are. Never blocks.
+   * for ever, and so does every request behind it; only after `reduce`, or below a greater `max`, may that be. Never
+   * blocks.
    *
    *     await pool.acquireAsync(2, { timeout: 50 });
    *     await pool.acquireAsync({ timeout: 50 }); // one permit
@@ -132,7 +134,7 @@ export class Semaphore extends QueueObject implements SemaphoreRuns, SemaphoreGu
   }
 
   #check(method: string, permits: number): void {
-    checkInteger(`${KIND}.${method}: permits`, permits, 1, this.#max, ' (its max)');
+    checkInteger(`${KIND}.${method}: permits`, permits, 1, this.#max, ofMax(method));
   }
 
   tryAcquire(permits = 1): boolean {

@@ -14,7 +14,7 @@ import { deadlocks, watchDeadlocks } from 'taketurns/report';
 import { RwLock } from 'taketurns/sync';
 
 const mutexes = [0, 1, 2].map((i) => Mutex.open(`m${i}`));
-const pool = Semaphore.open('pool', 2, { max: 2, robust: true });
+const pool = Semaphore.open('pool', 2, { robust: true });
 const config = RwLock.open('config');
 const [milliseconds, every] = isMainThread ? [1500, 0].map((usual, i) => Number(process.argv[2 + i] ?? usual)) : [];
 

@@ -59,7 +59,7 @@ const MISTAKES = [
       Semaphore.open('p1', 2);
       Semaphore.open('p1', 3);
     },
-    'RangeError: Semaphore.open: name "p1": it exists already with permits 2, not 3',
+    'RangeError: Semaphore.open: name "p1": it exists already with permits 2, not 3; max 2, not 3',
   ],
   [
     () => {
@@ -128,7 +128,7 @@ const MISTAKES = [
     'Error: Mutex.unlock: this thread is not the owner of the Mutex "um", nobody is',
   ],
   [
-    () => new Semaphore(1, { max: 1 }).release(),
+    () => new Semaphore(1).release(),
     'RangeError: Semaphore.release: 1 more would make more than 1 (its max) available of the Semaphore; 1 are: give back as many as were taken',
   ],
   [

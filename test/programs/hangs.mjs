@@ -104,7 +104,7 @@ const threads = {
     config.lockWrite();
   },
   robust(i) {
-    const pool = Semaphore.open('pool', 2, { max: 2, robust: true });
+    const pool = Semaphore.open('pool', 2, { robust: true });
     pool.acquire();
     meet(i);
     pool.acquire(); // both threads want a second permit
@@ -124,7 +124,7 @@ const threads = {
   },
   // A permit is free, but a thread stands in line before the last one, and asks for two.
   line(i) {
-    const pool = Semaphore.open('pool', 3, { max: 3, robust: true });
+    const pool = Semaphore.open('pool', 3, { robust: true });
     if (i === 0) pool.acquire(2);
     if (i === 2) mutex(0).lock();
     meet(i);

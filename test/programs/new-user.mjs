@@ -20,7 +20,7 @@ const main = {
     start(0).on('message', () => Semaphore.open('connections', 1).acquireAsync());
   },
   'forgotten release, robust'() {
-    start(0).on('message', () => Semaphore.open('connections', 1, { max: 1, robust: true }).acquireAsync());
+    start(0).on('message', () => Semaphore.open('connections', 1, { robust: true }).acquireAsync());
   },
   async 'self-wait'() {
     setInterval(() => {}, 1000);
@@ -57,7 +57,7 @@ const workers = {
     setInterval(() => {}, 1000);
   },
   'forgotten release, robust'() {
-    Semaphore.open('connections', 1, { max: 1, robust: true }).acquire();
+    Semaphore.open('connections', 1, { robust: true }).acquire();
     parentPort.postMessage('acquired');
     setInterval(() => {}, 1000);
   },

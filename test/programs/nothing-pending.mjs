@@ -1,7 +1,7 @@
 /** Promises have waited, and none waits any more: nothing keeps the process alive. */
 import { Semaphore } from 'taketurns';
 
-const semaphore = new Semaphore(1);
+const semaphore = new Semaphore(1, { max: 2 });
 const other = new Semaphore(0);
 await semaphore.acquireAsync();
 const promises = [semaphore.acquireAsync(), semaphore.acquireAsync(), other.acquireAsync()];

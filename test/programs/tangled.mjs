@@ -19,7 +19,7 @@ const THREADS = 6;
 const ENOUGH = 3;
 
 const mutexes = [0, 1, 2].map((i) => Mutex.open(`m${i}`));
-const pool = Semaphore.open('pool', 3, { max: 3, robust: true });
+const pool = Semaphore.open('pool', 3, { robust: true });
 const config = RwLock.open('config');
 const rung = Condition.open('rung', mutexes[0]);
 const names = ['m0', 'm1', 'm2', 'pool', 'config'];

@@ -119,7 +119,7 @@ interface Runner {
 /** The objects whose `runExclusive` lets one function in at a time. */
 const exclusive: Record<string, () => Runner> = {
   Semaphore() {
-    const object = new Semaphore(1, { max: 1 });
+    const object = new Semaphore(1);
     return { object, run: (run, options = {}) => object.runExclusive(run, options) };
   },
   Mutex() {
@@ -329,7 +329,7 @@ describe('a crowd of 100,000', () => {
 
 describe('a guard', () => {
   it('of permits gives back once, in parts', async () => {
-    const s = new Semaphore(4, { max: 4 });
+    const s = new Semaphore(4);
     const held = await s.holdAsync(3);
     held.release(2);
     expect([held.permits, s.available, String(held)]).toEqual([1, 3, 'HeldPermits(1)']);

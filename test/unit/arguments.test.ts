@@ -61,7 +61,7 @@ describe.each(['acquire', 'acquireAsync', 'tryAcquire', 'release', 'hold', 'hold
   });
 
   it('refuses more than max', async () => {
-    const semaphore = new Semaphore(4, { max: 4 });
+    const semaphore = new Semaphore(4);
     const error = await failure(() => semaphore[method](5));
     expect(error).toBeInstanceOf(RangeError);
     expect(error.message).toContain('from 1 to 4 (its max), got 5');
@@ -70,7 +70,7 @@ describe.each(['acquire', 'acquireAsync', 'tryAcquire', 'release', 'hold', 'hold
   });
 
   it('takes undefined for 1', async () => {
-    const semaphore = new Semaphore(2);
+    const semaphore = new Semaphore(2, { max: 3 });
     await semaphore[method](undefined);
     expect(semaphore.available).toBe(method === 'release' ? 3 : 1);
   });

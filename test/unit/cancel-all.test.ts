@@ -17,7 +17,7 @@ const names = (settled: readonly PromiseSettledResult<unknown>[]): unknown[] =>
 
 describe('cancelAll of a semaphore', () => {
   it('rejects the promises of this thread at once, and keeps those that are due', async () => {
-    const semaphore = new Semaphore(2);
+    const semaphore = new Semaphore(2, { max: 3 });
     await semaphore.acquireAsync(2);
     const log: number[] = [];
     const signal = new AbortController().signal;

@@ -153,7 +153,7 @@ describe.each(ways)('%s', (way) => {
   it.each([0.01, 1, 1.5])('cancels after %d ms, and leaves nothing behind', async (timeout) => {
     const arena = new Arena();
     const memory = new Memory(arena);
-    const semaphore = tuned(new Semaphore(1, { arena }), { spin: 0 });
+    const semaphore = tuned(new Semaphore(1, { arena, max: 3 }), { spin: 0 });
     semaphore.acquire();
     for (const n of [1, 3]) {
       const error = await failure(() => semaphore[way](n, { timeout }));
@@ -255,7 +255,7 @@ describe.each([1, 2, 1024])('a blocked thread that cancels (slots %i)', (slots) 
   });
 
   it('says what is available to others once the request has left, of a call that blocks and of a promise alike', async () => {
-    const semaphore = new Semaphore(3, { max: 3 });
+    const semaphore = new Semaphore(3);
     semaphore.acquire();
     const all = 'timed out after 2 ms waiting for 3 permits of the Semaphore (2 available, 0 waiting)';
     expect(() => semaphore.acquire(3, { timeout: 2 })).toThrow(all);

@@ -325,7 +325,7 @@ describe("a Capacitor with a semaphore of the user's own inside", () => {
     expect(() => same.lock()).toThrow(DisposedError);
     expect(own.permits).toBe(1);
 
-    const full = new Semaphore(4, { max: 4 });
+    const full = new Semaphore(4);
     const capacitor = new Capacitor(4, { semaphore: full });
     const other = Capacitor.from(capacitor.handle, full);
     expect(capacitor.dispose()).toBeUndefined();
@@ -335,7 +335,7 @@ describe("a Capacitor with a semaphore of the user's own inside", () => {
   });
 
   it('passes an error of the semaphore on while it is open', () => {
-    const full = new Semaphore(3, { max: 3 });
+    const full = new Semaphore(3);
     const capacitor = new Capacitor(2, { semaphore: full });
     capacitor.arrive();
     capacitor.arrive();

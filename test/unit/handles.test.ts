@@ -105,7 +105,7 @@ describe('a handle', () => {
   it('works by postMessage and by workerData, in an arena that is not the default', async () => {
     const arena = new Arena();
     for (const Kind of kinds) {
-      const semaphore = new Kind(1, { arena });
+      const semaphore = new Kind(1, Kind === Semaphore ? { arena, max: 3 } : { arena });
       const guest = new Member(semaphore.handle);
       await guest.run('use-worker-data', {});
       expect(semaphore.available).toBe(2);
@@ -116,7 +116,7 @@ describe('a handle', () => {
   });
 
   it('makes no new instance of the core in an attached thread, however it came', () => {
-    const semaphore = new Semaphore(1, { arena: new Arena() });
+    const semaphore = new Semaphore(1, { arena: new Arena(), max: 11 });
     const { Instance } = WebAssembly;
     let made = 0;
     WebAssembly.Instance = class extends Instance {

@@ -203,7 +203,7 @@ describe('release of a part', () => {
   });
 
   it('leaves the guard as it is if the semaphore refuses', () => {
-    const semaphore = new Semaphore(3, { max: 3 });
+    const semaphore = new Semaphore(3);
     const held = semaphore.hold(2);
     semaphore.release(2);
     expect(() => held.release(1)).toThrow(RangeError);

@@ -67,7 +67,7 @@ describe('report', () => {
 
   it('uses the words of inspect, and agrees with it', async () => {
     const arena = new Arena();
-    const pool = Semaphore.open('pool', 3, { max: 3, robust: true, arena });
+    const pool = Semaphore.open('pool', 3, { robust: true, arena });
     pool.acquire(2);
     const blocked = member().run('enter', { handle: pool.handle, permits: [3] });
     await until(() => (pool.inspect().waiters[0]?.waited ?? 0) > 0, 'it sleeps');

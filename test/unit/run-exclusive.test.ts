@@ -43,7 +43,7 @@ describe('runExclusive of a semaphore', () => {
   });
 
   it('refuses what is not a function, and a bad number, with nothing taken', async () => {
-    const semaphore = new Semaphore(2, { max: 2 });
+    const semaphore = new Semaphore(2);
     const error = await failure(() => semaphore.runExclusive('run' as never));
     expect(error).toBeInstanceOf(TypeError);
     expect(error.message).toBe('Semaphore.runExclusive: run must be a function, got "run"');
@@ -105,7 +105,7 @@ describe('limit', () => {
   });
 
   it('refuses what is not a function, and a bad number, at once', () => {
-    const semaphore = new Semaphore(2, { max: 2 });
+    const semaphore = new Semaphore(2);
     expect(() => semaphore.limit(1 as never)).toThrow('Semaphore.limit: run must be a function, got 1');
     expect(() => semaphore.limit(() => 1, 3)).toThrow(RangeError);
     expect(() => semaphore.limit(() => 1, 3)).toThrow('Semaphore.limit: permits must be an integer from 1 to 2');

@@ -9,7 +9,7 @@ import 'taketurns/share';
 import { Condition, RwLock } from 'taketurns/sync';
 import * as tasks from 'taketurns/tasks';
 
-const pool: Semaphore = new Semaphore(2, { max: 2 });
+const pool: Semaphore = new Semaphore(2);
 const handle: SemaphoreHandle = pool.handle;
 using held: HeldPermits = Semaphore.from(handle).hold();
 export const free: number = pool.available - held.permits;

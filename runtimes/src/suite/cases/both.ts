@@ -87,7 +87,7 @@ both('permits are taken away, added and drained', async ({ Semaphore }) => {
 });
 
 both('a guard gives back once', async ({ Mutex, Semaphore }) => {
-  const semaphore = new Semaphore(3, { max: 3 });
+  const semaphore = new Semaphore(3);
   const held = await semaphore.holdAsync(2);
   equal([held.held, held.permits, semaphore.available], [true, 2, 1], 'while it is held');
   const name: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
