@@ -10,6 +10,11 @@ import type { Library, Realm } from '../realm.js';
 import type { Stage } from '../stage.js';
 import { dispose, type Kind, type Kinds, patience, plainly } from './parts/kind.js';
 
+/** The max of a semaphore whose permits are loose: none. */
+const LIMIT = 2 ** 31 - 1;
+/** A max that no program of the simulation comes to, so that a release looks at it and goes on. */
+const MANY = 1_000_000;
+
 class SemaphoreGhost extends Ghost {
   /** How many permits may be free at most. */
   #most: number;
@@ -136,7 +141,8 @@ const semaphore: Kind = {
       ? { n, robust: true }
       : { n, robust: true, callback: random.of(['throws', 'calls back', 'gives back']) };
   },
-  make: ({ Semaphore }, { n, robust = false }, arena) => new Semaphore(n, { robust, arena }),
+  make: ({ Semaphore }, { n, robust = false, loose }, arena) =>
+    new Semaphore(n, { max: loose ? LIMIT : MANY, robust, arena }),
   ghost: (stage, on) => new SemaphoreGhost(stage, on),
   outlives: ({ robust }) => robust === true,
   operations: {

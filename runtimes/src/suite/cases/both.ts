@@ -59,7 +59,7 @@ both('1,000 promises are fulfilled in order', async ({ Semaphore }) => {
 });
 
 both('a heavy request gets all in its turn, and nobody overtakes it', async ({ Semaphore }) => {
-  const semaphore = new Semaphore(1);
+  const semaphore = new Semaphore(1, { max: 2 });
   const heavy = semaphore.acquireAsync(2);
   const light = semaphore.acquireAsync();
   equal(semaphore.tryAcquire(), false, 'tryAcquire overtakes');
@@ -72,7 +72,7 @@ both('a heavy request gets all in its turn, and nobody overtakes it', async ({ S
 });
 
 both('permits are taken away, added and drained', async ({ Semaphore }) => {
-  const semaphore = new Semaphore(2);
+  const semaphore = new Semaphore(2, { max: 3 });
   const held = semaphore.tryHold(2);
   semaphore.reduce(2);
   const waiting = semaphore.acquireAsync();
@@ -125,7 +125,7 @@ both('runExclusive and limit', async ({ Mutex, Semaphore }) => {
 });
 
 both('a time-out lets those behind move up, and a time-out of 0 is a try', async ({ Mutex, Semaphore }) => {
-  const semaphore = new Semaphore(1);
+  const semaphore = new Semaphore(1, { max: 5 });
   const late = semaphore.acquireAsync(5, { timeout: 20 });
   const behind = semaphore.acquireAsync();
   await rejects(late, 'TimeoutError', '20 ms');
@@ -138,7 +138,7 @@ both('a time-out lets those behind move up, and a time-out of 0 is a try', async
 });
 
 both('an abort rejects with its reason, and a signal that is aborted never queues', async ({ Semaphore }) => {
-  const semaphore = new Semaphore(1);
+  const semaphore = new Semaphore(1, { max: 4 });
   const abortion = new AbortController();
   const { signal } = abortion;
   const given = [2, 3, 4].map((permits) => semaphore.acquireAsync(permits, { signal, timeout: 60_000 }));

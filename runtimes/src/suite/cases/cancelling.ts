@@ -19,7 +19,7 @@ test("cancelling: a worker's time-out lets those behind move up", async ({ team 
 });
 
 test("cancelling: a promise's time-out lets those behind move up", async () => {
-  const semaphore = new Semaphore(1);
+  const semaphore = new Semaphore(1, { max: 5 });
   const late = semaphore.acquireAsync(5, { timeout: 50 });
   const behind = semaphore.acquireAsync();
   await rejects(late, 'TimeoutError', '50 ms');

@@ -91,7 +91,7 @@ function prepare(task, object, form) {
 const options = ({ robust, permits, elastic }, arena) => ({
   robust,
   arena,
-  ...(elastic ? {} : { max: permits }),
+  max: elastic ? 2 ** 31 - 1 : permits,
 });
 
 const semaphore = {
