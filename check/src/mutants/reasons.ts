@@ -52,7 +52,10 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^reaping\/cleanUp: load counter\/variant #3, (zero|ones)/,
     'What a dead thread carried for a condition goes on. Those before its ticket are looked at too, and nobody is forgotten.',
   ],
-  [/^reaping\/reap: load life #5, swapped with store runtime id/, 'The record is DEAD: only the reaping thread changes it.'],
+  [
+    /^reaping\/reap: load life #5, swapped with store runtime id/,
+    'The record is DEAD: only the reaping thread changes it.',
+  ],
   [
     /^reaping\/reap: cmpxchg (life #2|reaper #2), loosened/,
     'The record is DEAD, or REAPER names this thread. No other thread changes that, unless this thread is dead itself, and then it does nothing.',
