@@ -1,7 +1,8 @@
 /**
  * The answers of the functions that src/ calls. An answer of 0 or more says how the caller goes on. An answer below 0
  * says why the caller cannot go on. Where a number is told in the place of an answer, such as the number of a run or how
- * many promises are settled, it is above 0. Nothing else depends on the order of the answers.
+ * many promises are settled, it is above 0. Two functions compute answers: answerOf (queue.ts) needs ANSWER_CLOSED one
+ * below ADMITTED, and takeWord (channel.ts) adds HOLE_MORE to an answer. Nothing else depends on their order.
  */
 export const ADMITTED: i32 = 0;
 export const OWNER_DIED: i32 = 1; // beginRead: as ADMITTED, and a writer has died

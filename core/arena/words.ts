@@ -101,7 +101,7 @@ export const NAME_HEADS_STEP: u32 = 16;
 // |                   | wakeNear, if all waiters are near              | store 0, before it looks whether one sleeps |
 // | name              | openName, before it publishes the name         | store the head of the list                  |
 // | asks              | askAll                                         | add 1                                       |
-// | where             | before an element becomes WAITING or TOMBSTONE | or, a bit; see marks.ts                     |
+// | where             | before an element becomes WAITING or TOMBSTONE | or, a bit; see elements.ts                  |
 //
 // n is the number of permits of the call. In drain, n is all permits that are free. In handOn, n is the permits that
 // the call hands on. In notify, n is the waiters that the call notifies. What is said of a dead thread is also true of
@@ -148,7 +148,7 @@ export const O_UNREPORTED_DEATHS: usize = 72; // i32, owners that died and were 
 export const O_DEATHS: usize = 76; // i32, owners that died
 export const O_TIMEOUTS: usize = 80; // i32, requests cancelled by a time-out, a signal or cancelAll
 export const O_ADDED: usize = 84; // i32, of a semaphore: permits added, less those that reduce has taken
-export const O_WHERE: usize = 88; // i32, in which parts of the pool its waiters are or were (marks.ts)
+export const O_WHERE: usize = 88; // i32, in which parts of the pool its waiters are or were (elements.ts)
 export const O_VAIN_POLLS: usize = 92; // i32, vain polls since a poll last paid; see polling.ts
 export const O_OWNER: usize = 96; // i64, of a lock: queue node << 32 | thread, 0 if no thread holds it (ownership.ts)
 export const O_SLEEPERS: usize = 104; // i32, a hint: 1 if a waiter may sleep; see polling.ts
