@@ -617,9 +617,10 @@ export class Sequence {
         const outcome = robust
           ? this.#call(t, 'releaseRobust', [s, n, counted])
           : n === 1 && this.#draw(2) > 0
-            ? this.#call(t, 'releaseOne', [s])
-            : this.#call(t, this.#draw(3) ? 'release' : 'add', [s, n]);
-        thread.released = number(outcome);
+            ? this.#call(t, this.#from(['releaseOne', 'releaseOneWithin']), [s])
+            : this.#call(t, this.#from(['release', 'releaseWithin', 'add']), [s, n]);
+        // After a refusal nothing is to be finished.
+        thread.released = Math.max(number(outcome), 0);
         if (outcome === 'trap' || !thread.released || !this.#draw(6)) return outcome;
         return this.#finishRelease(t, s, n, thread.released);
       }

@@ -188,6 +188,18 @@ const changing: readonly Line[] = [
   { name: 'add, die', program: 'P | A R | S', permits: [0], mortal: [0], mayWait: true },
 ];
 
+/** Models of semaphores with a max: a release looks first whether there is room. */
+const bounded: readonly Line[] = [
+  { name: 'max: 2x2', program: 'A R A R | A R A R', permits: [1], max: 1 },
+  // The other thread takes a later ticket and gives it back, while the first looks for room.
+  { name: 'max: the other comes again', program: 'A R | A R A R', permits: [2], max: 2 },
+  { name: 'max: heavy', program: 'A2 R | A R | A2 R', permits: [2], max: 2, buckets: 2 },
+  { name: 'max: wrap', program: 'A2 R A R | A R', permits: [2], max: 2, first: WRAP },
+  { name: 'max: promise', program: 'a1 d | A R A R', permits: [1], max: 1 },
+  { name: 'max: dispose', program: 'A R | A R | D', permits: [1], max: 1 },
+  { name: 'max: permits that may be too many', program: 'V | V2 | A', permits: [0], max: 2 },
+];
+
 /**
  * Models of robust semaphores. The arena records the permits that a thread holds of such a semaphore. If the thread
  * acquires again, the new permits are added to the record.
@@ -206,4 +218,4 @@ const robust: readonly Line[] = [
   { name: 'robust: elements used before', program: 'A a1 B R d | V2', permits: [1], aged: true },
 ].map((line) => ({ ...line, robust: true }));
 
-export const models: readonly Model[] = [...semaphore, ...changing, ...robust].map(modelOf);
+export const models: readonly Model[] = [...semaphore, ...changing, ...bounded, ...robust].map(modelOf);

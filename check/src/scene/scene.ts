@@ -109,6 +109,9 @@ export interface Settings {
   readonly long?: boolean;
 }
 
+/** The max of a semaphore that has none. */
+const LIMIT = 0x7fffffff;
+
 export interface SemaphoreOptions {
   readonly permits: number;
   readonly spin?: number;
@@ -149,6 +152,7 @@ export abstract class Scene {
   /** For each semaphore, the attachments of the threads. */
   readonly #attachments: number[][] = [];
   readonly #robust: boolean[] = [];
+  readonly #max: number[] = [];
 
   constructor(program: Program, model: Settings, threads: number) {
     this.model = model;
@@ -190,7 +194,7 @@ export abstract class Scene {
       'createObject',
       o.kind ?? SEMAPHORE,
       o.permits,
-      o.max ?? 0x7fffffff,
+      o.max ?? LIMIT,
       o.spin ?? 0,
       o.threshold ?? 0,
       o.hash ?? Number(o.robust ?? false),
@@ -205,6 +209,7 @@ export abstract class Scene {
     this.#keep(address);
     this.semaphores.push(address);
     this.#robust.push(o.robust ?? false);
+    this.#max.push(o.max ?? LIMIT);
     this.#attachments.push([
       attachment,
       ...Array.from({ length: attached - 1 }, (_, t) => this.callNow(t + 1, 'attach', address, 0, o.kind ?? SEMAPHORE)),
@@ -232,6 +237,11 @@ export abstract class Scene {
 
   isRobust(semaphore: number): boolean {
     return this.#robust[semaphore];
+  }
+
+  /** Says whether a release that is not robust checks first that there is room below the max, as in the library. */
+  hasMax(semaphore: number): boolean {
+    return this.#max[semaphore] !== LIMIT;
   }
 
   /** Returns the attachment that counts the thread's permits of a semaphore; 0 if the semaphore is not robust. */
@@ -470,10 +480,16 @@ export abstract class Scene {
 
   /**
    * Notes that t gives `width` permits, below 256, to the semaphore with its next access. With `own`, t has held these
-   * permits. Otherwise t makes new permits.
+   * permits. Otherwise t makes new permits. If the semaphore has a max, t looks at the counters first, and gives the
+   * permits with its next write.
    */
   releasing(t: number, semaphore: number, width: number, own: boolean): void {
-    this.permits.releasing(t, semaphore, width, own);
+    this.permits.releasing(t, semaphore, width, own, this.hasMax(semaphore) && !this.isRobust(semaphore));
+  }
+
+  /** Notes that a release is refused, which `releasing` has noted. */
+  refused(t: number): void {
+    this.permits.refused(t);
   }
 
   /** Notes whether t is in a call of a counter, which may make permits. */

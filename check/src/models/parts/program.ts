@@ -71,6 +71,8 @@ export interface Line {
   readonly program: string;
   /** The permits of each semaphore. */
   readonly permits: readonly number[];
+  /** The most permits of each semaphore; without it there is no bound, and no release looks for one. */
+  readonly max?: number;
   readonly buckets?: 1 | 2 | 4;
   readonly spin?: number;
   /**
@@ -356,6 +358,7 @@ export function modelOf(line: Line): Model {
           lazy: line.lazy ?? line.look ?? line.alternates ?? 0,
           first: line.first ?? 0n,
           robust: line.robust ?? false,
+          ...(line.max === undefined ? {} : { max: line.max }),
           ...(line.hash === undefined ? {} : { hash: line.hash }),
           ...(kind === undefined ? {} : { kind: constant(`KIND_${LISTINGS[kind].kind}_SEMAPHORE`) }),
         });

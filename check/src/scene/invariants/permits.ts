@@ -17,6 +17,8 @@ const { GIVING, TAKEN } = words;
 
 /** The value of GIVING while the thread is in a call of a counter. `releasing` and `reducing` write other values. */
 const HANDING = 1 << 11;
+/** In GIVING: the thread looks for room before it gives the permits. */
+const LOOKING = 1 << 12;
 /** If an object has been closed, its grant lies at least this far behind its ticket. */
 const CLOSED = 2 ** 60;
 
@@ -72,9 +74,14 @@ export class Permits {
    * Notes that t gives `width` permits, below 256, to the semaphore with its next access. With `own`, t holds these
    * permits. Otherwise t makes new permits.
    */
-  releasing(t: number, semaphore: number, width: number, own: boolean): void {
+  releasing(t: number, semaphore: number, width: number, own: boolean, looks: boolean): void {
     if (width > 0xff) throw new Error(`a model releases at most 255 permits at once, got ${width}`);
-    this.#ghosts.setWord(t, GIVING, width | (semaphore << 8) | (own ? 1 << 9 : 0));
+    this.#ghosts.setWord(t, GIVING, width | (semaphore << 8) | (own ? 1 << 9 : 0) | (looks ? LOOKING : 0));
+  }
+
+  /** Notes that t gives nothing, because there is no room. */
+  refused(t: number): void {
+    this.#ghosts.setWord(t, GIVING, 0);
   }
 
   /** Notes that t takes `width` permits, below 256, away for good with its next access. */
@@ -92,11 +99,12 @@ export class Permits {
     const ghosts = this.#ghosts;
     const giving = ghosts.word(t, GIVING);
     if (giving === 0 || giving === HANDING) return;
+    if ((giving & LOOKING) !== 0 && !this.#arena.machine.pendingIsWrite(t)) return;
     ghosts.setWord(t, GIVING, 0);
     const semaphore = (giving >> 8) & 1;
     const width = giving & 0xff;
-    if (giving >> 10) ghosts.setReduced(semaphore, ghosts.reduced(semaphore) + width);
-    else if (giving >> 9) ghosts.setHeld(semaphore, ghosts.held(semaphore) - width);
+    if ((giving >> 10) & 1) ghosts.setReduced(semaphore, ghosts.reduced(semaphore) + width);
+    else if ((giving >> 9) & 1) ghosts.setHeld(semaphore, ghosts.held(semaphore) - width);
     else ghosts.setMade(semaphore, ghosts.made(semaphore) + width);
   }
 

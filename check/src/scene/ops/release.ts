@@ -2,11 +2,13 @@
  * The ops that release. A thread gives permits back, or makes them. Then it settles its promises that have become due.
  */
 import { Violation } from '../../engine/search/violation.js';
-import { ADMITTED } from '../layout.js';
+import { ADMITTED, constant } from '../layout.js';
 import type { Op } from '../model.js';
 import type { Scene } from '../scene.js';
 import { FLUSH_DUE, GOT, LOCAL } from '../words.js';
 import { firstRun, flushSoon, fulfil, settle, settling } from './promises.js';
+
+const OVER_MAX = constant('ANSWER_OVER_MAX');
 
 // These words of a thread say how far a release has got.
 const STAGE = LOCAL; // 0: not begun; 1: in release; 2: in finishRelease; 3: settling promises
@@ -32,12 +34,20 @@ export function releasing(
       scene.releasing(t, semaphore, width, own);
       scene.set(t, STAGE, 1);
       if (adds) scene.call(t, 'add', at, width);
-      else if (robust === 0 && width === 1) scene.call(t, 'releaseOne', at);
-      else if (robust === 0) scene.call(t, 'release', at, width);
-      else scene.call(t, 'releaseRobust', at, width, robust);
+      else if (robust === 0) {
+        const within = scene.hasMax(semaphore) ? 'Within' : '';
+        if (width === 1) scene.call(t, `releaseOne${within}`, at);
+        else scene.call(t, `release${within}`, at, width);
+      } else scene.call(t, 'releaseRobust', at, width, robust);
       return false;
     case 1:
       if (answer === ADMITTED) break;
+      if (answer === OVER_MAX) {
+        // There is room for what a thread has acquired, unless others make permits.
+        if (own) throw new Violation(`thread ${t}'s release of its own permits is refused`);
+        scene.refused(t);
+        break;
+      }
       scene.set(t, STAGE, 2);
       finishRelease(scene, t, at, width, answer, semaphore === 0 && !adds ? firstRun(scene, t) : 0, robust);
       return false;
