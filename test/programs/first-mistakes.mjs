@@ -238,7 +238,7 @@ const MISTAKES = [
       m.take();
       m.take({ timeout: 1 });
     },
-    'TimeoutError: timed out after 1 ms waiting for 1 permit of the RateLimiter "trl" (1 waiting)',
+    'TimeoutError: timed out after 1 ms waiting for 1 permit of the RateLimiter "trl" (0 waiting)',
   ],
   [
     async () => {

@@ -180,31 +180,6 @@ it('a writer goes on as a reader by downgrade, and a reader may become a writer 
 });
 
 describe('a thread that blocks behind a promise of its own', () => {
-  const behind: {
-    what: string;
-    begin: () => { blocks: () => unknown; waits: () => Promise<unknown>; end: () => void };
-  }[] = [
-    {
-      what: 'RateLimiter.take: a promise of this thread waits for the RateLimiter',
-      begin() {
-        const limiter = new keyed.RateLimiter(1, 10);
-        limiter.take();
-        const first = limiter.takeAsync();
-        return { blocks: () => limiter.take(), waits: () => limiter.takeAsync(), end: () => void first };
-      },
-    },
-  ];
-
-  it.each(behind)('$what', async ({ what, begin }) => {
-    const { blocks, waits, end } = begin();
-    const error = await failure(blocks);
-    expect(error).toBeInstanceOf(SelfDeadlockError);
-    expect(error.message).toMatch(new RegExp(`^${what}, so this thread would wait for itself: await \\w+Async\\(\\)$`));
-    const promise = waits();
-    end();
-    await promise;
-  });
-
   it('in Condition.wait: waitAsync goes on', async () => {
     const mutex = new Mutex();
     const condition = new sync.Condition(mutex);
