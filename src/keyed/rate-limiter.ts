@@ -250,11 +250,10 @@ export class RateLimiter extends SharedObject<typeof KIND> implements RateLimiti
 
   #check(method: string, permits: number, options: WaitOptions | undefined): Limits {
     this.#checkPermits(method, permits);
+    const limits = options === undefined ? FOR_EVER : limitsOf(method, options);
+    // The options may have getters in which the thread disposes of the limiter, or leaves the arena.
     this.#checkOpen();
-    if (options === undefined) return FOR_EVER;
-    const timeout = checkWaitOptions(`${KIND}.${method}`, options);
-    const { signal } = options;
-    return signal ? { timeout, signal } : { timeout };
+    return limits;
   }
 
   #wanted(permits: number): string {
@@ -380,9 +379,8 @@ export class RateLimiter extends SharedObject<typeof KIND> implements RateLimiti
    * nothing.
    */
   override toString(): string {
-    const state = this[isOver]
-      ? 'disposed'
-      : `${this.permits} in ${this.per} ms, ${this.#queue.countWaiting()} waiting`;
+    const { permits, per } = this.#queue.rate;
+    const state = this[isOver] ? 'disposed' : `${permits} in ${per} ms, ${this.#queue.countWaiting()} waiting`;
     return `RateLimiter(${this[named](', ')}${state})`;
   }
 
@@ -394,6 +392,12 @@ export class RateLimiter extends SharedObject<typeof KIND> implements RateLimiti
 
   /** @internal */
   protected override [forget](): void {}
+}
+
+function limitsOf(method: string, options: WaitOptions): Limits {
+  const timeout = checkWaitOptions(`${KIND}.${method}`, options);
+  const { signal } = options;
+  return signal ? { timeout, signal } : { timeout };
 }
 
 /** The error of an arena whose pages are all in use. */

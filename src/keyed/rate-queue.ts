@@ -20,7 +20,7 @@ import type { Core } from '../border/core.js';
 import { ADMITTED, ANSWER_CLOSED, O_TIMEOUTS, QUEUED } from '../border/numbers.js';
 import type { Rate } from '../common/rate.js';
 import { BEGUN, DISMISSED, REFUSED, type Schedule } from '../common/schedule.js';
-import type { Signal } from '../common/signals.js';
+import { reasonOf, type Signal } from '../common/signals.js';
 import { reference } from '../objects/shared-object.js';
 import { cancelOn, isTimeout } from '../runtime/cancellation.js';
 import { setTimeout } from '../runtime/clock.js';
@@ -323,7 +323,9 @@ export class RateQueue {
     }
     const request: Request = { cell, permits, begins, texts, waits: undefined, error: undefined };
     this.#requests.set(cell, request);
-    return this.#wait(request, limits, stays, call);
+    const planned = schedule.plannedDate(cell);
+    this.#leave();
+    return this.#wait(request, planned, limits, stays, call);
   }
 
   /** Tries again until the thread that has the lock goes on. */
@@ -337,7 +339,7 @@ export class RateQueue {
     const left = countdown(limits.timeout);
     do {
       await new Promise<void>((resolve) => void setTimeout(resolve, 1));
-      if (limits.signal?.aborted) throw limits.signal.reason;
+      if (limits.signal?.aborted) throw reasonOf(limits.signal);
       if (this.#isOver || this.isDisposed) throw texts.disposed();
       if (left() <= 0) throw texts.late(permits, limits.timeout);
     } while (!this.#enter(BRIEFLY));
@@ -345,11 +347,17 @@ export class RateQueue {
     return await this.run(permits, { ...limits, timeout: Math.max(left(), 1) }, how, texts, call);
   }
 
-  /** The thread has the lock. */
-  async #wait<T>(request: Request, limits: Limits, stays: boolean, call: () => T): Promise<Awaited<T>> {
+  /** Waits for the turn of a request, and calls the function. The signal may run code of the user: not in the lock. */
+  async #wait<T>(
+    request: Request,
+    planned: number,
+    limits: Limits,
+    stays: boolean,
+    call: () => T,
+  ): Promise<Awaited<T>> {
     const left = countdown(limits.timeout);
     const first = this.#promise(request, limits, left);
-    this.#sleepFor(request);
+    if (!this.#sleep || this.#sleepsUntil > planned) this.#goOn();
     await first;
     const { cell } = request;
     if (request.begins) return await call();
@@ -387,7 +395,8 @@ export class RateQueue {
 
   #promise(request: Request, { timeout, signal }: Limits, left: () => number): Promise<void> {
     return new Promise((resolve, reject) => {
-      request.waits = { resolve, reject, stop: undefined };
+      const waits: Request['waits'] = { resolve, reject, stop: undefined };
+      request.waits = waits;
       if (timeout === Infinity && !signal) return;
       const { permits, texts } = request;
       const cancel = (reason: () => unknown): void =>
@@ -397,7 +406,10 @@ export class RateQueue {
           this.count();
           return error;
         });
-      request.waits.stop = cancelOn(Math.max(left(), 0), signal, cancel, () => texts.wanted(permits));
+      const stop = cancelOn(Math.max(left(), 0), signal, cancel, () => texts.wanted(permits));
+      // Code of the user in the signal may have ended the request, or let the thread leave the arena.
+      if (request.waits === waits) waits.stop = stop;
+      else stop();
     });
   }
 
@@ -438,13 +450,6 @@ export class RateQueue {
   count(): void {
     if (!this.#isOver)
       Atomics.add(new Int32Array(this.#membership.memory.buffer), (this.#address + O_TIMEOUTS) >> 2, 1);
-  }
-
-  /** When this thread has asked for a request, and has the lock: sleeps, unless the promises sleep no longer already. */
-  #sleepFor(request: Request): void {
-    const planned = this.#schedule.plannedDate(request.cell);
-    this.#leave();
-    if (!this.#sleep || this.#sleepsUntil > planned) this.#goOn();
   }
 
   /** Lets all go on whose turn has come, and sleeps until the turn of the next one. */

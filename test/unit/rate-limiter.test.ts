@@ -130,6 +130,27 @@ describe('a rate limiter', () => {
     await first;
   });
 
+  it('calls the signal while others may use the limiter, and listens no more when the request ended meanwhile', async () => {
+    const { limiter } = fresh(1, LONG);
+    limiter.take();
+    const { signal } = new AbortController();
+    const seen: unknown[] = [];
+    const listeners = new Set<unknown>();
+    const add = (_: string, listener: unknown): void => {
+      listeners.add(listener);
+      seen.push(limiter.waiting, limiter.tryTake(), limiter.inspect().taken);
+      limiter.cancelAll();
+    };
+    Object.defineProperty(signal, 'addEventListener', { value: add });
+    Object.defineProperty(signal, 'removeEventListener', {
+      value: (_: string, listener: unknown) => listeners.delete(listener),
+    });
+    expect(await failure(() => limiter.takeAsync({ signal }))).toBeInstanceOf(CancelledError);
+    expect(seen).toEqual([1, false, 1]);
+    expect([...listeners]).toEqual([]);
+    expect(limiter.waiting).toBe(0);
+  });
+
   it('calls a function for each of its permits', async () => {
     const { limiter } = fresh(2, LONG);
     const double = limiter.limit(async function (this: { by: number }, n: number) {
