@@ -151,6 +151,18 @@ describe('a rate limiter', () => {
     expect(limiter.waiting).toBe(0);
   });
 
+  it('says that it has been disposed of, also when another limiter of fewer permits has its memory', async () => {
+    const arena = new Arena({ objects: 1, bytes: 4096 });
+    const limiter = new RateLimiter(5, LONG, { arena });
+    limiter.dispose();
+    const other = new RateLimiter(3, LONG, { arena });
+    expect(await failure(() => limiter.take(5))).toBeInstanceOf(DisposedError);
+    expect(await failure(() => limiter.takeAsync(5))).toBeInstanceOf(DisposedError);
+    expect(await failure(() => limiter.dueIn(5))).toBeInstanceOf(DisposedError);
+    expect(limiter.toString()).toBe('RateLimiter(disposed)');
+    expect(other.inspect().taken).toBe(0);
+  });
+
   it('calls a function for each of its permits', async () => {
     const { limiter } = fresh(2, LONG);
     const double = limiter.limit(async function (this: { by: number }, n: number) {
