@@ -31,7 +31,7 @@ test('waits, holds and time-outs are counted by name', async () => {
     await until(() => counts(space, 'taketurns.wait.queued')['Semaphore pool'] === 1);
     await held.release();
     const second = await waiting;
-    await expect(pool.holdAsync({ timeout: 20 })).rejects.toThrow('not available');
+    await expect(pool.holdAsync({ timeout: 20 })).rejects.toThrow('timed out after 20 ms');
     await second.release();
     const mutex = await space.mutex('accounts');
     await mutex.runExclusive(() => {});

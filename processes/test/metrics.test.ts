@@ -30,7 +30,7 @@ onForms('metrics', ({ join }) => {
     // The package counts by the clock of `performance.now`, as this test does.
     expect(heard.at(-1)?.ms).toBeGreaterThan(20);
     expect(told()).toEqual(['wait semaphore x 1', 'hold semaphore x 1']);
-    await expect(mine.holdAsync(3, { timeout: 20 })).rejects.toThrow('not available');
+    await expect(mine.holdAsync(3, { timeout: 20 })).rejects.toThrow('timed out after 20 ms');
     expect(await mine.tryHold(3)).toBeUndefined();
     await until(() => heard.some(({ event }) => event === 'timeout'));
     // The time-out may have passed before the answer came that the request stands in the queue.

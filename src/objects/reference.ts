@@ -301,11 +301,9 @@ function differencesOf(has: Int32Array, p: Properties, only: string | undefined)
   // An object of the algorithms has its hash where a semaphore has `robust`.
   if (p.hash !== undefined && p.hash !== robust) return 'another hash or way to wait';
   const isRobust = p.hash === undefined && robust > 0;
-  // A caller who gives no max would not know the number.
-  const named = (max: unknown): unknown => (max === LIMIT ? `${max} (the default)` : max);
   return differing(
     [only ?? 'permits', has[O_INITIAL / 4], p.permits],
-    [only ?? 'max', named(has[O_MAX / 4]), named(p.max)],
+    [only ?? 'max', has[O_MAX / 4], p.max],
     [only ?? 'robust', isRobust, p.robust ?? isRobust],
   );
 }

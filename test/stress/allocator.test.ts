@@ -101,7 +101,7 @@ it('a thread that ends in an orderly way lets go of everything', async () => {
 
 it('more threads come and go, one after another, than there is room for at once', async () => {
   const arena = new Arena({ threads: 3, waiters: 8 });
-  const semaphore = new Semaphore(1, { arena });
+  const semaphore = new Semaphore(1, { arena, max: 2 });
   const { handle } = semaphore;
   for (let i = 0; i < 8; i++) {
     const guest = new Member(undefined, { core: true });

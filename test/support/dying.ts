@@ -44,7 +44,7 @@ export async function end(member: Member, way: Way): Promise<void> {
 
 /** Makes a semaphore and takes all its permits. */
 export function taken(permits: number, options: SemaphoreOptions): Semaphore {
-  const semaphore = tuned(new Semaphore(permits, options), { spin: 0 });
+  const semaphore = tuned(new Semaphore(permits, { max: 2 ** 31 - 1, ...options }), { spin: 0 });
   semaphore.acquire(permits);
   return semaphore;
 }

@@ -172,7 +172,12 @@ describe('a robust semaphore', () => {
     semaphore.acquire();
     semaphore.release();
     expect(() => semaphore.release()).toThrow(/this thread holds 0 permits/);
-    expect(() => semaphore.release(2)).toThrow(/more would make more than 2 \(its max\) available/);
+    expect(() => semaphore.release(2)).toThrow(/this thread holds 0 permits/);
+    semaphore.acquire();
+    semaphore.add(2);
+    expect(() => semaphore.release()).toThrow(/1 more would make more than 2 \(its max\) available/);
+    semaphore.reduce(2);
+    semaphore.release();
     expect(() => semaphore.acquire(3)).toThrow(/from 1 to 2 \(its max\)/);
     expect(semaphore.available).toBe(1);
     const full = robust(2, { max: 2 });

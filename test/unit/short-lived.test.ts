@@ -37,7 +37,7 @@ const kinds: Record<string, (arena: Arena) => () => void> = {
     };
   },
   Semaphore(arena) {
-    const semaphore = new Semaphore(2, { arena });
+    const semaphore = new Semaphore(2, { arena, max: 8 });
     semaphore.acquire();
     semaphore.release(3);
     semaphore.add(4);
@@ -241,7 +241,7 @@ describe('an idle object that has left the arena', () => {
   });
 
   it('counts the permits that were added or taken away', () => {
-    const grown = new Semaphore(1, { arena });
+    const grown = new Semaphore(1, { arena, max: 2 });
     grown.acquire();
     grown.add();
     const shrunk = Array.from({ length: 100 }, () => new Semaphore(4, { arena }));

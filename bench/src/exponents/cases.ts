@@ -542,7 +542,7 @@ const OBJECTS: readonly Case[] = [
     return () => each(n, () => Mutex.from({ ...handle, arena: { ...handle.arena } }));
   }),
   simple('the handle of one object n times', (n, arena) => {
-    const semaphore = new Semaphore(1, { arena });
+    const semaphore = new Semaphore(1, { arena, max: 3 });
     return () => each(n, () => semaphore.handle);
   }),
   simple('n library objects of one Latch; with a promise each; settled', (n, arena) => {
@@ -641,7 +641,7 @@ const HELD: readonly Case[] = [
     };
   }),
   simple('Semaphore.add; reduce and drain; n times', (n, arena) => {
-    const semaphore = new Semaphore(1, { arena });
+    const semaphore = new Semaphore(1, { arena, max: 3 });
     return () => {
       for (let i = 0; i < n; i++) {
         semaphore.add(2);
