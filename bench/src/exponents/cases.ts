@@ -542,7 +542,7 @@ const OBJECTS: readonly Case[] = [
     return () => each(n, () => Mutex.from({ ...handle, arena: { ...handle.arena } }));
   }),
   simple('the handle of one object n times', (n, arena) => {
-    const semaphore = new Semaphore(1, { arena, max: 3 });
+    const semaphore = new Semaphore(1, { arena });
     return () => each(n, () => semaphore.handle);
   }),
   simple('n library objects of one Latch; with a promise each; settled', (n, arena) => {
