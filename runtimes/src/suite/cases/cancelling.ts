@@ -5,7 +5,7 @@ import { equal, rejects, until } from '../check.js';
 import { test } from '../run.js';
 
 test("cancelling: a worker's time-out lets those behind move up", async ({ team }) => {
-  const semaphore = new Semaphore(1);
+  const semaphore = new Semaphore(1, { max: 5 });
   const board = newBoard();
   const [heavy, light] = await team.members(2);
   const late = heavy?.call('acquire', semaphore.handle, board, 9, 5, 300) as Promise<unknown>;
@@ -37,7 +37,7 @@ test('cancelling: a time-out of 0 is a try', async ({ team }) => {
 });
 
 test('cancelling: an abort rejects with its reason, and those behind move up', async ({ team }) => {
-  const semaphore = new Semaphore(1);
+  const semaphore = new Semaphore(1, { max: 4 });
   const abortion = new AbortController();
   const { signal } = abortion;
   const given = [2, 3, 4].map((permits) => semaphore.acquireAsync(permits, { signal, timeout: 60_000 }));

@@ -14,7 +14,7 @@ const watch = ({ worker, thread }: Member): void => Arena.default.watch(worker, 
 const requested = (): Promise<void> => sleep(typeof document === 'undefined' ? 0 : 500);
 
 test('dying: a worker that is terminated while it waits leaves the queue', async ({ team }) => {
-  const semaphore = new Semaphore(1);
+  const semaphore = new Semaphore(1, { max: 3 });
   const worker = await team.member();
   watch(worker);
   worker.call('acquire', semaphore.handle, newBoard(), 1, 3);

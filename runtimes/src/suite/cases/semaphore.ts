@@ -58,7 +58,7 @@ test('semaphore: workers and promises stand in one line', async ({ team }) => {
 });
 
 test('semaphore: a heavy request gets all in its turn, and nobody overtakes it', async ({ team }) => {
-  const semaphore = new Semaphore(2);
+  const semaphore = new Semaphore(2, { max: 3 });
   const board = newBoard();
   const [heavy, light] = await team.members(2);
   const first = heavy?.call('acquire', semaphore.handle, board, 3, 3);
@@ -161,7 +161,7 @@ test('semaphore: a limit runs as many calls at a time as there are permits, and 
 });
 
 test('semaphore: permits are taken away, added and drained while a worker waits', async ({ team }) => {
-  const semaphore = new Semaphore(2);
+  const semaphore = new Semaphore(2, { max: 3 });
   const board = newBoard();
   const held = semaphore.tryHold(2);
   semaphore.reduce(2);
