@@ -384,6 +384,9 @@ describe('a Condition at a bad moment', () => {
   it('lets those go on who were notified before it was disposed of', async () => {
     const { condition } = make();
     const threads = await waiters(condition, 3);
+    // A thread that has not come to its sleep yet may find only that the condition is closed.
+    const sleep = () => condition.inspect().waiters.every(({ waited }) => waited > 0);
+    await until(sleep, 'they sleep');
     expect(condition.notifyAll()).toBe(3);
     condition.dispose();
     for (const thread of threads) expect(await thread.says()).toEqual([[true, true]]);
