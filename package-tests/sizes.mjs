@@ -1,7 +1,7 @@
 /**
  * Prints the sizes of what a user gets, in bytes, beside those of the last release: the tarball, the WebAssembly, and
- * bundles by esbuild, minified and compressed by Brotli. Nothing fails if a size grows. esbuild and npm measure one
- * package each; no tool compares them with a release.
+ * bundles by esbuild, minified and compressed by Brotli. Then it prints the bundles of the libraries that README compares
+ * with. Nothing fails if a size grows. esbuild and npm measure one package each; no tool compares them with a release.
  *
  *     npm run sizes --prefix package-tests                   beside docs/internals/sizes.json
  *     npm run sizes --prefix package-tests -- --keep         for a release: writes the sizes into this file
@@ -9,6 +9,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { brotliCompressSync } from 'node:zlib';
@@ -27,10 +28,18 @@ for (const entry of Object.keys(exports)) {
   if (/^\.(\/tasks)?$/.test(entry)) PROGRAMS[`${name}, only Semaphore`] = `export { Semaphore } from '${name}';`;
 }
 
+/** What README compares with, and the workspace that has it. Redlock needs a client of Redis, which does not count. */
+const BESIDE = {
+  'async-mutex': 'bench',
+  'p-limit': 'bench',
+  'proper-lockfile': 'processes',
+  '@sesamecare-oss/redlock': 'processes',
+};
+
 /** The bytes of a program for this target, after Brotli. */
-async function bundled(platform, contents) {
-  const stdin = { contents, resolveDir: process.cwd() };
-  const options = { bundle: true, minify: true, format: 'esm', write: false, logLevel: 'error' };
+async function bundled(platform, contents, resolveDir = process.cwd(), external = []) {
+  const stdin = { contents, resolveDir };
+  const options = { bundle: true, minify: true, format: 'esm', write: false, logLevel: 'error', external };
   const { outputFiles } = await build({ ...options, platform, stdin });
   return brotliCompressSync(outputFiles[0].contents).length;
 }
@@ -62,4 +71,8 @@ console.table(
     }),
   ),
 );
+for (const [name, workspace] of Object.entries(BESIDE)) {
+  const program = `import * as all from '${name}'; console.log(all);`;
+  console.log(`${name}, for Node: ${await bundled('node', program, resolve(workspace), ['ioredis'])}`);
+}
 if (values.keep) writeFileSync(KEPT, `${JSON.stringify({ version, sizes }, undefined, 2)}\n`);

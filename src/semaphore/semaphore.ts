@@ -190,8 +190,8 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
   }
 
   /**
-   * Takes permits, and blocks the thread until it is their turn. After `reduce`, or below a greater `max`, a
-   * request for more permits than there are waits, and so does every request behind it; `inspect().widest` shows it.
+   * Takes permits, and blocks the thread until it is their turn. If there are fewer permits than `max`, a request for
+   * more than there are waits, and so does every request behind it; `inspect().widest` shows for how many it asks.
    * The call returns no guard, so `using` throws a TypeError, and the permits stay taken. `hold` returns a guard.
    * @param permits 1 (the default) to `max`. The options may stand in its place.
    * @param options a time-out and a signal; without them the call may take for ever.

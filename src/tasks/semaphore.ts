@@ -102,9 +102,8 @@ export class Semaphore extends QueueObject implements SemaphoreRuns, SemaphoreGu
   }
 
   /**
-   * Takes permits: the promise is fulfilled when it is their turn. A request for more permits than there ever are waits
-   * for ever, and so does every request behind it; only after `reduce`, or below a greater `max`, may that be. Never
-   * blocks.
+   * Takes permits: the promise is fulfilled when it is their turn. If there are fewer permits than `max`, a request for
+   * more than there are waits, and so does every request behind it. Never blocks.
    *
    *     await pool.acquireAsync(2, { timeout: 50 });
    *     await pool.acquireAsync({ timeout: 50 }); // one permit
