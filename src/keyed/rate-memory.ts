@@ -42,7 +42,7 @@ import { commonClock } from './rate-clock.js';
 const GRAIN = 90;
 
 // The first page. Words of 4 bytes:
-const LOCK = 0;
+export const LOCK = 0;
 /** 1 while a thread may sleep until the lock is free. */
 const CONTENDED = 1;
 /** 1 once a thread has slept in the pause of the limiter. */
@@ -51,7 +51,7 @@ const SLEEPS = 2;
 const CLOCK = 2;
 /** When a thread has last looked for dead ones. */
 const TENDED = 3;
-const NUMBERS = 4;
+export const NUMBERS = 4;
 const JOURNAL = NUMBERS + SCHEDULE;
 const FIRST_CELL = JOURNAL + CELLS;
 const PAGE_FLOATS = PAGE_SIZE / 8;

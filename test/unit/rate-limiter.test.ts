@@ -4,7 +4,10 @@ import { runInNewContext } from 'node:vm';
 import { Arena, ArenaFullError, CancelledError, DisposedError, Semaphore, TimeoutError } from 'taketurns';
 import { RateLimiter } from 'taketurns/keyed';
 import { describe, expect, it, vi } from 'vitest';
+import { R_PAGE } from '../../src/border/numbers.js';
+import { Cells, SCHEDULE } from '../../src/common/schedule.js';
 import { commonClock } from '../../src/keyed/rate-clock.js';
+import { LOCK, NUMBERS } from '../../src/keyed/rate-memory.js';
 import { copy } from '../support/copies.js';
 import { recruit } from '../support/dying.js';
 import { failure } from '../support/failure.js';
@@ -398,6 +401,25 @@ describe('a rate limiter', () => {
       taken: 3,
       waiting: 0,
     });
+  });
+
+  it('takes back what a thread has written that died before it had written all', () => {
+    const { arena, limiter } = fresh(2, LONG);
+    limiter.take();
+    const { buffer } = arena.handle.memory;
+    const words = new Int32Array(buffer);
+    const page = words[(limiter.handle.address + R_PAGE) / 4] as number;
+    const schedule = page / 8 + NUMBERS;
+    const floats = new Float64Array(buffer);
+    const cells = new Cells(floats, schedule + SCHEDULE, true);
+    // The numbers of the rate are read without the lock.
+    const changed = [...Array(SCHEDULE).keys()].filter((i) => ![2, LONG].includes(floats[schedule + i] as number));
+    expect(changed.length).toBeGreaterThan(8);
+    for (const i of changed) cells.set(schedule + i, -1);
+    const NOBODY = (1 << 25) + 7; // the number of a thread whose record another life has
+    words[page / 4 + LOCK] = NOBODY;
+    expect([limiter.tryTake(), limiter.tryTake()]).toEqual([true, false]);
+    expect(limiter.inspect()).toMatchObject({ permits: 2, per: LONG, burst: 2, taken: 2 });
   });
 
   it('gives no permit too many to 8 threads, some of which die', async () => {
