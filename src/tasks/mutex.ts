@@ -64,11 +64,6 @@ export class Mutex extends QueueObject implements MutexLimit, MutexGuards<HeldLo
     return this[isLocked];
   }
 
-  /** As `locked`: whether a task of this thread is the owner. */
-  get held(): boolean {
-    return this[isLocked];
-  }
-
   /** @internal */
   get [isLocked](): boolean {
     return this[queue].balance < 1 && !this[isOver];

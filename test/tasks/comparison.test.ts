@@ -144,7 +144,7 @@ const make: Record<string, (given: Classes) => Subject> = {
         lockFor: (_, which) => m.lockAsync({ signal: signals.of(which), timeout: 100_000 }),
         hold: () => guards.keep(m.holdAsync()),
         tryHold: () => guards.keep(m.tryHold()),
-        endGuard: (_, which) => guards.end(which, (guard) => m.held && guard.unlock()),
+        endGuard: (_, which) => guards.end(which, (guard) => m.locked && guard.unlock()),
         abort: (_, which) => signals.abort(which),
         tryLock: () => m.tryLock(),
         unlock: () => m.unlock(),
@@ -153,7 +153,7 @@ const make: Record<string, (given: Classes) => Subject> = {
         run: (n) => m.runExclusive(() => n),
         dispose: (n) => n === 5 && m.dispose(),
       },
-      state: () => [m.locked, m.held, m.waiting, m.disposed],
+      state: () => [m.locked, m.waiting, m.disposed],
       end: () => m.dispose(),
     };
   },
@@ -289,7 +289,7 @@ const make: Record<string, (given: Classes) => Subject> = {
       try {
         return await run();
       } finally {
-        if (m.held) m.unlock();
+        if (m.locked) m.unlock();
       }
     };
     return {
@@ -299,19 +299,19 @@ const make: Record<string, (given: Classes) => Subject> = {
         waitFor: (_, which) => within(() => c.waitAsync({ signal: signals.of(which), timeout: 100_000 })),
         take: () => within(() => take()),
         takeNow: () => within(() => take({ timeout: 0 })),
-        notOwnedNow: () => !m.held && c.waitAsync({ timeout: 0 }),
+        notOwnedNow: () => !m.locked && c.waitAsync({ timeout: 0 }),
         put: (n) =>
           within(async () => {
             has += n;
             return c.notify(n);
           }),
-        notAnOwner: () => !m.held && c.waitAsync(),
+        notAnOwner: () => !m.locked && c.waitAsync(),
         notify: (n) => c.notify(n),
         notifyAll: () => c.notifyAll(),
         abort: (_, which) => signals.abort(which),
         dispose: (n) => n === 5 && c.dispose(),
       },
-      state: () => [m.held, m.waiting, c.waiting, c.disposed, has],
+      state: () => [m.locked, m.waiting, c.waiting, c.disposed, has],
       end: () => c.dispose(),
     };
   },

@@ -656,7 +656,7 @@ describe('a callback of the user that calls the object', () => {
     expect([c.waiting, m.locked]).toEqual([1, true]);
     c.notify();
     m.unlock();
-    expect([await waited, m.held]).toEqual([true, true]);
+    expect([await waited, m.locked]).toEqual([true, true]);
   });
 });
 
