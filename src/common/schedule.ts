@@ -600,9 +600,13 @@ export class Schedule {
     this.#cells.commit();
   }
 
-  /** Enters a request, and returns its cell. There must be room. `look` says whether it may begin. */
+  /**
+   * Enters a request, and returns its cell. There must be room. `look` says whether it may begin. Returns 0 if the request
+   * is for more permits than a window has: another thread may have called `resize` since this one has checked that.
+   */
   ask(permits: number, time: number, who: Who): number {
     const now = this.advance(time);
+    if (permits > this.#get(N)) return 0;
     const cell = this.#cells.take();
     this.#set(TICKET, this.#get(TICKET) + 1);
     this.#cells.set(cell + ORDER, this.#get(TICKET));

@@ -126,12 +126,12 @@ export class RateLimiter extends SharedObject<typeof KIND> implements RateLimiti
 
   /** The length of a window, in milliseconds. */
   get per(): number {
-    return this.#queue.rate.per;
+    return this.#queue.rateInPassing.per;
   }
 
   /** How many permits may go at once after a pause. */
   get burst(): number {
-    return this.#queue.rate.burst;
+    return this.#queue.rateInPassing.burst;
   }
 
   /** Attaches the thread to the schedule. If there is no room for it, lets go of the limiter too. */
@@ -336,8 +336,11 @@ export class RateLimiter extends SharedObject<typeof KIND> implements RateLimiti
    * @throws {DisposedError} if the limiter has been disposed of.
    * @example requests.resize(50, 60_000);
    */
-  resize(permits: number, per = this.#queue.rate.per, options: RateOptions = {}): void {
-    const rate = checkResize(KIND, permits, per, options, this.#queue.rate);
+  resize(permits: number, per?: number, options: RateOptions = {}): void {
+    this.#checkOpen();
+    const before = this.#queue.rate;
+    const rate = checkResize(KIND, permits, per ?? before.per, options, before);
+    // The options may have getters in which the thread disposes of the limiter.
     this.#checkOpen();
     this.#queue.resize(rate);
   }
@@ -381,7 +384,7 @@ export class RateLimiter extends SharedObject<typeof KIND> implements RateLimiti
    * nothing.
    */
   override toString(): string {
-    const { permits, per } = this.#queue.rate;
+    const { permits, per } = this.#queue.rateInPassing;
     const state = this[isOver] ? 'disposed' : `${permits} in ${per} ms, ${this.#queue.countWaiting()} waiting`;
     return `RateLimiter(${this[named](', ')}${state})`;
   }

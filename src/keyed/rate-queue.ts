@@ -108,11 +108,22 @@ export class RateQueue {
     return this.#memory.isOver || this.#membership.isOver;
   }
 
+  /** The numbers of the rate. */
   get rate(): Rate {
+    return this.#locked(({ permits, per, burst }) => ({ permits, per, burst }));
+  }
+
+  /**
+   * The same, without the lock: a thread may be in the midst of `resize`, so these may be numbers of two rates; and if that
+   * thread dies, its numbers are taken back. So nothing that lasts depends on these: the schedule looks again, in the lock.
+   * (Each is one aligned float, which no engine reads in two parts.)
+   */
+  get rateInPassing(): Rate {
     const { permits, per, burst } = this.#schedule;
     return { permits, per, burst };
   }
 
+  /** As in `rateInPassing`. */
   get permits(): number {
     return this.#schedule.permits;
   }
@@ -223,6 +234,14 @@ export class RateQueue {
       throw texts.full();
     }
     this.#blocked = this.#schedule.ask(permits, this.#memory.now(), this.#memory.me);
+    if (this.#blocked === 0) this.#refuse(permits, texts);
+  }
+
+  /** The request is for more permits than there are since another thread has called `resize`. */
+  #refuse(permits: number, texts: Texts): never {
+    this.#leave();
+    this.count();
+    throw texts.tooMany(permits);
   }
 
   #block(left: () => number, enter: () => void, permits: number, timeout: number, texts: Texts): void {
@@ -310,6 +329,7 @@ export class RateQueue {
     // The planned date of this request is no news.
     const { isEarlier } = memory;
     const cell = schedule.ask(permits, time, memory.me);
+    if (cell === 0) this.#refuse(permits, texts);
     const rest = schedule.look(cell, time, stays);
     memory.isEarlier = isEarlier;
     if (rest !== BEGUN && timeout === 0) {

@@ -8,7 +8,7 @@
  * in its old place again.
  */
 import { CancelledError, type TimeoutError, timedOut } from '../common/errors.js';
-import type { Rate } from '../common/rate.js';
+import { type Rate, tooMany } from '../common/rate.js';
 import { BEGUN, CELL, CELLS_OF_ONE, Cells, DISMISSED, REFUSED, SCHEDULE, Schedule } from '../common/schedule.js';
 import { clearTimeout, now, setTimeout } from './clock.js';
 import { cancelOn, type Limits } from './limits.js';
@@ -127,7 +127,13 @@ export class RateQueue {
   #ask(permits: number): number {
     const schedule = this.#schedule;
     schedule.reserve();
-    return schedule.ask(permits, now(), 0);
+    const cell = schedule.ask(permits, now(), 0);
+    // Code of the user may have called `resize` since the request was checked: a getter of its options.
+    if (cell === 0) {
+      this.timeouts++;
+      throw tooMany('RateLimiter', permits, schedule.permits);
+    }
+    return cell;
   }
 
   #wait(cell: number, permits: number, begins: boolean, limits: Limits | undefined): Promise<void> {

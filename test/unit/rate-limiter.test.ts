@@ -412,14 +412,35 @@ describe('a rate limiter', () => {
     const schedule = page / 8 + NUMBERS;
     const floats = new Float64Array(buffer);
     const cells = new Cells(floats, schedule + SCHEDULE, true);
-    // The numbers of the rate are read without the lock.
     const changed = [...Array(SCHEDULE).keys()].filter((i) => ![2, LONG].includes(floats[schedule + i] as number));
     expect(changed.length).toBeGreaterThan(8);
-    for (const i of changed) cells.set(schedule + i, -1);
+    // Without the rollback nothing has been taken.
+    for (const i of changed) cells.set(schedule + i, 0);
     const NOBODY = (1 << 25) + 7; // the number of a thread whose record another life has
     words[page / 4 + LOCK] = NOBODY;
     expect([limiter.tryTake(), limiter.tryTake()]).toEqual([true, false]);
     expect(limiter.inspect()).toMatchObject({ permits: 2, per: LONG, burst: 2, taken: 2 });
+    // It has died in the midst of `resize`.
+    for (const i of [2, LONG].map((n) => floats.indexOf(n, schedule))) cells.set(i, 9);
+    words[page / 4 + LOCK] = NOBODY;
+    expect([limiter.permits, limiter.per]).toEqual([9, 9]);
+    limiter.resize(1);
+    expect(limiter.inspect()).toMatchObject({ permits: 1, per: LONG, burst: 1 });
+  });
+
+  it('refuses a request for more permits than there are since it was checked', async () => {
+    const { limiter } = fresh(3, LONG);
+    const shrink = () => ({
+      get timeout() {
+        limiter.resize(1);
+        return 1000;
+      },
+    });
+    const message = 'RateLimiter: a request waits for 3 permits, and since resize there are 1';
+    expect((await failure(() => limiter.takeAsync(3, shrink()))).message).toBe(message);
+    limiter.resize(3);
+    expect(() => limiter.take(3, shrink())).toThrow(message);
+    expect(limiter.inspect()).toMatchObject({ waiting: 0, timeouts: 2 });
   });
 
   it('gives no permit too many to 8 threads, some of which die', async () => {
