@@ -1,5 +1,12 @@
 /** Fair semaphores, mutexes and read-write locks for processes, of one machine or on Valkey or Redis. */
 
+export {
+  type InstrumentOptions,
+  type Meter,
+  type ObservableResult,
+  openTelemetry,
+  prometheus,
+} from '../../src/common/exporters.js';
 export type { Limited, MutexLimit, SemaphoreLimit } from '../../src/common/limiting.js';
 export type { Histogram, MetricPoint } from '../../src/common/metric.js';
 export type { PermitsRequest } from '../../src/common/waits.js';

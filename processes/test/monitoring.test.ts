@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { metrics, Space, startMetrics } from '../src/index.js';
+import { metrics, prometheus, Space, startMetrics } from '../src/index.js';
 import { folder } from './local-processes.js';
 import { onServers, until } from './setting.js';
 
@@ -17,9 +17,7 @@ test('each metric and label of the alerts and of the dashboard is exported', asy
   startMetrics(space);
   const pool = await space.semaphore('pool', 1);
   await (await pool.holdAsync()).release();
-  const exporter = '../../examples/metrics-prometheus.mjs';
-  const { text } = (await import(exporter)) as { text(all: unknown): string };
-  const exported = text(metrics(space));
+  const exported = prometheus(metrics(space));
   const names = new Set([...exported.matchAll(/^([a-z_]+)(?:\{|\s)/gm)].map(([, name]) => name));
   const labels = new Set(['job', ...[...exported.matchAll(/([a-z_]+)="/g)].map(([, name]) => name)]);
   for (const asking of [rules, dashboard]) {
