@@ -84,5 +84,5 @@ it('cites figures that are in the section to which the link leads', () => {
       }),
   );
   expect(missing).toEqual([]);
-  expect(count).toBeGreaterThan(300);
+  expect(count).toBeGreaterThan(150);
 });
