@@ -22,7 +22,7 @@ interface Table {
   readonly contenders: readonly string[];
   readonly processors: readonly number[];
   readonly schedules: readonly Schedule[];
-  readonly costs: 'misses' | 'upgrades' | 'words';
+  readonly costs: 'misses' | 'words';
   readonly inside: number;
   readonly outside: number;
   readonly line: number;
@@ -50,15 +50,13 @@ const SEMAPHORES: Table = {
   line: 64,
 };
 const WAITING_APART = ['TwaSemaphore, spinning', 'TwaSemaphore', 'Semaphore', 'Semaphore, asleep'];
-const SHORT = { ...SEMAPHORES, inside: 10 };
-const LOCKS: Table = { ...SHORT, name: 'locks', contenders: namesOf('locks') };
+const SHORT = { ...SEMAPHORES, inside: 10, schedules: ROUND_ROBIN };
+const LOCKS: Table = { ...SHORT, name: 'locks', contenders: namesOf('locks'), schedules: BOTH };
 
 export const tables: readonly Table[] = [
   SEMAPHORES,
-  { ...SEMAPHORES, name: 'upgrades', costs: 'upgrades' },
   { ...SEMAPHORES, name: 'words', contenders: WAITING_APART, processors: [16], schedules: ROUND_ROBIN, costs: 'words' },
-  { ...SEMAPHORES, name: 'middle', contenders: WAITING_APART, processors: [4, 16, 128], inside: 20, outside: 20 },
-  { ...SEMAPHORES, name: 'least', contenders: WAITING_APART, inside: 1 },
+  { ...SEMAPHORES, name: 'least', contenders: WAITING_APART, inside: 1, schedules: ROUND_ROBIN },
   { ...SHORT, name: 'chains', contenders: namesOf('chains'), processors: [2, 4, 16, 64] },
   { ...SHORT, name: 'thresholds', contenders: namesOf('thresholds'), processors: [2, 4, 16, 64] },
   LOCKS,
@@ -76,7 +74,6 @@ export const tables: readonly Table[] = [
       'ClhLock',
     ],
     processors: [4, 16, 64],
-    schedules: ROUND_ROBIN,
     line: 128,
   },
   {
@@ -139,7 +136,7 @@ function isIn(table: Table, configuration: Configuration): boolean {
 
 /** Returns the text of a table. */
 export function render(table: Table, book: Book): string {
-  return table.costs === 'words' ? renderWords(table, book) : renderCosts(table, book, table.costs);
+  return table.costs === 'words' ? renderWords(table, book) : renderMisses(table, book);
 }
 
 function lookUp(book: Book, configuration: Configuration): Book[string] {
@@ -148,10 +145,12 @@ function lookUp(book: Book, configuration: Configuration): Book[string] {
   return entry;
 }
 
-function renderCosts(table: Table, book: Book, costs: 'misses' | 'upgrades'): string {
+function renderMisses(table: Table, book: Book): string {
   const { processors, schedules } = table;
   const all = configurationsOf(table);
-  const spreads = costs === 'misses' && processors.filter((count) => count >= CROWD).length > 1;
+  const spreads = processors.filter((count) => count >= CROWD).length > 1;
+  // A table of one schedule does not name it in each row.
+  const named = schedules.length > 1;
   const rows = table.contenders.flatMap((contender) =>
     schedules.map((schedule) => {
       const row = all.filter((one) => one.contender === contender && one.schedule === schedule);
@@ -159,12 +158,12 @@ function renderCosts(table: Table, book: Book, costs: 'misses' | 'upgrades'): st
         const [misses, upgrades] = lookUp(book, configuration);
         return { configuration, misses, upgrades, words: new Map() };
       });
-      const cells = counted.map((one) => one[costs].toFixed(2));
-      return [contender, schedule, ...cells, ...(spreads ? [`${(100 * spread(counted)).toFixed(0)} %`] : [])];
+      const cells = counted.map(({ misses }) => misses.toFixed(2));
+      return [contender, ...(named ? [schedule] : []), ...cells, ...(spreads ? [`${(100 * spread(counted)).toFixed(0)} %`] : [])];
     }),
   );
-  const head = [`${costs} per hand-over`, 'schedule', ...processors.map(String), ...(spreads ? ['spread'] : [])];
-  return markdown(head, rows, 2);
+  const counts = [...processors.map(String), ...(spreads ? ['spread'] : [])];
+  return markdown(['misses per hand-over', ...(named ? ['schedule'] : []), ...counts], rows, named ? 2 : 1);
 }
 
 function renderWords(table: Table, book: Book): string {
