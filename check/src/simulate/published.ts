@@ -159,7 +159,12 @@ function renderMisses(table: Table, book: Book): string {
         return { configuration, misses, upgrades, words: new Map() };
       });
       const cells = counted.map(({ misses }) => misses.toFixed(2));
-      return [contender, ...(named ? [schedule] : []), ...cells, ...(spreads ? [`${(100 * spread(counted)).toFixed(0)} %`] : [])];
+      return [
+        contender,
+        ...(named ? [schedule] : []),
+        ...cells,
+        ...(spreads ? [`${(100 * spread(counted)).toFixed(0)} %`] : []),
+      ];
     }),
   );
   const counts = [...processors.map(String), ...(spreads ? ['spread'] : [])];
