@@ -83,6 +83,7 @@ export {
   drain,
   enqueue,
   exceeds,
+  finishPendingCall,
   finishRelease,
   park,
   parkFor,

@@ -70,8 +70,7 @@ import {
   WAITING,
 } from '../arena/words';
 import { letGo, ownerDied } from '../kinds/kinds';
-import { NOTHING, pendingCall } from '../queue/pending-call';
-import { cancelFor, claimIfDue, endWait, recover, ring } from '../queue/queue';
+import { cancelFor, claimIfDue, endWait, finishPendingCall, ring } from '../queue/queue';
 import { ALL } from '../queue/words';
 
 /**
@@ -82,7 +81,7 @@ import { ALL } from '../queue/words';
  * @replaced by src/runtime/membership.ts
  */
 export function reap(thread: i32, life: i32, asleep: bool): i32 {
-  if (pendingCall !== NOTHING) recover();
+  finishPendingCall();
   const answer = declareDead(threadRecord(thread), life, asleep);
   do {
     if (anyDead() && becomeReaper())

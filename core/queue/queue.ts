@@ -982,6 +982,15 @@ export function claimIfDue(s: usize, e: usize, state: i64, start: i64): bool {
 // --- After a call that was cut short -------------------------------------------------------------------------------
 
 /**
+ * Finishes what an earlier call of this thread has left, if an exception has cut that call short (recover). Returns false
+ * if the thread has no spare element afterwards. Otherwise no call is pending. Never blocks.
+ * @inline
+ */
+export function finishPendingCall(): bool {
+  return pendingCall === NOTHING || recover();
+}
+
+/**
  * Completes or cancels the interrupted call. It finishes a release or an unlock. It cancels a request, also that of a
  * head (abandonRequest in kinds/kinds.ts).
  *

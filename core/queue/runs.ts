@@ -61,11 +61,11 @@ import {
   WAITING,
 } from '../arena/words';
 import { countWaiter, hasHead, mayQueue } from '../kinds/kinds';
-import { beginToWake, callEnded, endWaking, grantBefore, NOTHING, pendingCall } from './pending-call';
+import { beginToWake, callEnded, endWaking, grantBefore } from './pending-call';
 import {
+  finishPendingCall,
   leaveTombstone,
   OF_THIS_THREAD,
-  recover,
   settleTombstone,
   TO_POOL,
   takeBack,
@@ -91,7 +91,7 @@ export function arrive(s: usize, n: i32, last: i32, attachment: i32): i32 {
     const answer = tryAcquireRobust(s, n, attachment);
     if (answer !== REFUSED) return answer;
   }
-  if (pendingCall !== NOTHING && !recover()) return ANSWER_FULL;
+  if (!finishPendingCall()) return ANSWER_FULL;
   if (!reserveSecond()) return ANSWER_FULL;
   const width = n as i64;
   const request = requestOf((me | ASYNC) as i64, s, width);
@@ -189,7 +189,7 @@ function endRun(e: usize, settled: i64, attachment: i32): void {
  */
 export function enterRun(number: i32): bool {
   // Before the thread sleeps, it ends a call that is pending.
-  if (pendingCall !== NOTHING) recover();
+  finishPendingCall();
   const e = elementAt((number - 1) as u32);
   const state = atomic.load<i64>(e, E_STATE);
   const is = state & STATE_MASK;

@@ -5,7 +5,6 @@
  */
 import { host } from '#host';
 import type { Channel } from '../border/channel.js';
-import { CLOSED_OBJECT } from '../border/numbers.js';
 import { common } from '../runtime/common.js';
 import { embedded, instanceOf } from '../runtime/embedded.js';
 import type { Membership } from '../runtime/membership.js';
@@ -23,9 +22,8 @@ export function channelOf(membership: Membership): Module {
   if (known) return known;
   const { memory, thread } = membership;
   const core = membership.core as unknown as WebAssembly.ModuleImports;
-  // The new instance shares the pending call of the core, and sets it to none. An exception of the runtime may have ended
-  // a call midway. This tryLock completes that call first (pending-call.ts); it has no other effect.
-  membership.core.tryLock(CLOSED_OBJECT);
+  // The new instance shares the pending call of the core, and sets it to none.
+  membership.core.finishPendingCall();
   const instance = instanceOf<Module>(compiled(), { env: { memory }, core });
   instance.adopt(thread);
   host.onSleep?.(instance, ['sleepOn'], membership);

@@ -220,7 +220,7 @@ export class Endpoint {
   #endCut(): void {
     this.#beginAgain();
     // The core ends a release that was cut short.
-    this.core.tryLock(CLOSED_OBJECT);
+    this.core.finishPendingCall();
     if (this.count !== 0) this.abandon();
     this.promises.settle();
     this.takeGranted();
@@ -242,7 +242,7 @@ export class Endpoint {
       this.takeGranted();
       return;
     }
-    this.core.tryLock(CLOSED_OBJECT);
+    this.core.finishPendingCall();
     if (this.promises.owes) this.promises.flush();
     if (this.#isCut) this.#endCut();
     this.takeGranted();

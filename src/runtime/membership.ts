@@ -186,10 +186,10 @@ export class Membership {
   readonly doorbell: Doorbell;
   readonly pollTime: PollTime;
   /**
-   * A thread calls this when it is about to wait for a mutex. If an exception interrupts the wait, the tryLock here
-   * completes the interrupted call later; it has no other effect, because the closed object cannot be locked.
+   * A thread calls this when it is about to wait for a mutex. If an exception cuts the wait short, the call is finished
+   * as soon as the thread has returned to its event loop.
    */
-  readonly expectInterrupt = afterInterrupt(() => this.core.tryLock(CLOSED_OBJECT));
+  readonly expectInterrupt = afterInterrupt(() => this.core.finishPendingCall());
   /** The words that are written once, when an arena is made: magic, version, id and sizes. */
   readonly header: BigInt64Array;
   /** The handle of the arena that this thread last made. */
@@ -377,8 +377,8 @@ export class Membership {
     const { core } = this;
     const { address, attachment, countedBy, promises } = shared;
     const at = address / 4;
-    // An exception may have ended a call on the object midway; see #drop.
-    core.tryLock(CLOSED_OBJECT);
+    // As in #drop.
+    core.finishPendingCall();
     const words = this.#words.slice(at, at + OBJECT_SIZE / 4);
     const kind = words[O_KIND / 4] as number;
     if (
@@ -410,9 +410,8 @@ export class Membership {
     // private object any more. So nobody waits for it, and losing what is held of it does no harm.
     const mayStay = !shared.isPrivate;
     if (mayStay && !core.isDisposed(address) && (core.held(attachment) > 0 || shared.stays?.())) return;
-    // If an exception has ended a call on the object midway, the next call of the core completes that call
-    // (pending-call.ts). This tryLock is such a call, and comes while the memory still belongs to the object.
-    core.tryLock(CLOSED_OBJECT);
+    // An exception may have cut a call on the object short. The call is finished while the memory belongs to the object.
+    core.finishPendingCall();
     if (!core.letGo(attachment, Number(mayStay))) return;
     this.#shared.set(address, undefined);
     shared.detached?.();

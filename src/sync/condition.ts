@@ -242,9 +242,8 @@ export class Condition extends SharedObject<typeof KIND> {
     hasStack(TO_LOCK_AGAIN);
     let taken = core.acquireRobust(at, 1, attachment);
     if (taken === INTERRUPTED) {
-      // An earlier call of this thread has been interrupted. The thread must take its ticket before it unlocks the
-      // mutex. The mutex refuses this tryLock, because the thread is the owner, but the call ends the interrupted call.
-      core.tryLock(mutexAt);
+      // An earlier call of this thread was cut short. The thread must take its ticket before it unlocks the mutex.
+      core.finishPendingCall();
       taken = core.acquireRobust(at, 1, attachment);
     }
     if (taken === INTERRUPTED) throw noRoom(core);

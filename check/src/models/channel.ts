@@ -33,7 +33,7 @@
 import { Violation } from '../engine/search/violation.js';
 import { CMPXCHG, LOAD, RMW, STORE } from '../engine/wasm/code.js';
 import type { Section } from '../engine/wasm/uninterruptible.js';
-import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, constant, E_HELD, GRANT, REFUSED, TICKET } from '../scene/layout.js';
+import { ADMITTED, ANSWER_CLOSED, constant, E_HELD, GRANT, REFUSED, TICKET } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
 import { call } from '../scene/ops/calls.js';
 import { supervise } from '../scene/ops/deaths.js';
@@ -353,7 +353,7 @@ function mendingSteps(
   };
   const steps: Step[] = [];
   steps[0] = (scene, t) => {
-    scene.call(t, 'tryLock', CLOSED_OBJECT);
+    scene.call(t, 'finishPendingCall');
     return RECOVERED;
   };
   steps[RECOVERED - first] = (scene, t, answer) => {

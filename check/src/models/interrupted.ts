@@ -7,7 +7,7 @@
  */
 
 import { Violation } from '../engine/search/violation.js';
-import { ADMITTED, ANSWER_FULL, CLOSED_OBJECT, constant, FREE, LIFE_STATE, QUEUED } from '../scene/layout.js';
+import { ADMITTED, ANSWER_FULL, constant, FREE, LIFE_STATE, QUEUED } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
 import { acquire, acquireFor } from '../scene/ops/acquire.js';
 import { call, dispose, listen } from '../scene/ops/calls.js';
@@ -75,7 +75,7 @@ const enterMayBeCut = (): Op =>
   });
 
 /** The call by which the library completes or cancels a call that was cut short. */
-const recover = (): Op => call('tryLock', () => [CLOSED_OBJECT]);
+const recover = (): Op => call('finishPendingCall', () => []);
 
 /** Models in which one call of the first thread is cut short, anywhere, before the thread recovers. */
 function anywhere(

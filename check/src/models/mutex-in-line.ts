@@ -3,7 +3,7 @@
  * or died, or after dispose.
  */
 import { Violation } from '../engine/search/violation.js';
-import { ADMITTED, ANSWER_CLOSED, CLOSED_OBJECT, constant, TICKET } from '../scene/layout.js';
+import { ADMITTED, ANSWER_CLOSED, constant, TICKET } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
 import { call, cancelRun, dispose } from '../scene/ops/calls.js';
 import { supervise } from '../scene/ops/deaths.js';
@@ -55,7 +55,7 @@ function inLine(
 const gives = (): Op => call('cancel', (scene, t) => [mutex(scene), scene.attachment(t, 0)]);
 const promiseGives = (): Op => cancelRun((scene) => scene.get(3, GOT));
 /** Thread 2 was cut short in a call of lock, when it stood in the queue. Its next call first cancels this request. */
-const recovers = (): Op => call('tryLock', () => [CLOSED_OBJECT]);
+const recovers = (): Op => call('finishPendingCall', () => []);
 
 const closedInLine: Model = {
   name: 'mutex: in line, closed while it is held',

@@ -93,9 +93,9 @@ import { spare } from '../../arena/elements';
 import { owner, threadRecord } from '../../arena/threads';
 import { ASYNC, CLOSED_BELOW, E_HELD, GRANT, OBJECT_SIZE, T_WAKE, THREAD_MASK, TICKET } from '../../arena/words';
 import { asks, dispose } from '../../queue/closing';
-import { becomeHead, beginUnlock, endUnlock, NOTHING, pendingCall } from '../../queue/pending-call';
+import { becomeHead, beginUnlock, endUnlock } from '../../queue/pending-call';
 import { isAdaptive, pause, pollsOf } from '../../queue/polling';
-import { leaveQueue, note, queueSpare, recover, ring, untilDue } from '../../queue/queue';
+import { finishPendingCall, leaveQueue, note, queueSpare, ring, untilDue } from '../../queue/queue';
 import { ALL } from '../../queue/words';
 import { COUNT_HIGH_BITS, overtakings, scaledBypassLeft, setBase } from './mutex-pace';
 import {
@@ -211,7 +211,7 @@ export function lock(m: usize): i32 {
  * ANSWER_FULL when an interrupted thread finds no spare. Never blocks.
  */
 export function tryLock(m: usize): i32 {
-  if (pendingCall !== NOTHING && !recover()) return ANSWER_FULL;
+  if (!finishPendingCall()) return ANSWER_FULL;
   while (true) {
     const w = atomic.load<i64>(m, M_WORD);
     if ((w & M_CLOSED) !== 0) return ANSWER_CLOSED;
@@ -273,7 +273,7 @@ export function wakeHead(m: usize): void {
  * @replaced by src/report/measure.ts
  */
 export function queue(m: usize, attachment: i32): i32 {
-  if (pendingCall !== NOTHING && !recover()) return ANSWER_FULL;
+  if (!finishPendingCall()) return ANSWER_FULL;
   const w = atomic.load<i64>(m, M_WORD);
   if ((w & M_OWNER) === owner) return (w & M_CLOSED) !== 0 ? ANSWER_CLOSED : ANSWER_HELD;
   const answer = spinBeforeQueueing(m, w);

@@ -5,7 +5,6 @@
  */
 
 import type { Algorithms } from '../../border/algorithms.js';
-import { CLOSED_OBJECT } from '../../border/numbers.js';
 import { common } from '../../runtime/common.js';
 import { embedded, instanceOf } from '../../runtime/embedded.js';
 import { mayNotBlock } from '../../runtime/errors.js';
@@ -46,9 +45,8 @@ export function algorithmsOf(membership: Membership): Algorithms {
   const known = instances.get(membership);
   if (known) return known;
   const core = membership.core as unknown as WebAssembly.ModuleImports;
-  // The new instance shares the pending call of the core, and sets it to none. An exception of the runtime may have ended
-  // a call midway. This tryLock completes that call first (pending-call.ts); it has no other effect.
-  membership.core.tryLock(CLOSED_OBJECT);
+  // The new instance shares the pending call of the core, and sets it to none.
+  membership.core.finishPendingCall();
   const instance = instanceOf<Algorithms>(compiled(), { env: { memory }, core });
   instance.adopt(thread);
   membership.beforeEnd(instance.returnNodes);

@@ -182,7 +182,7 @@ export abstract class CounterSemaphore<K extends Kind> extends SharedObject<K> {
     } catch (reason) {
       if (reason instanceof RangeError && core.pending.value === IN_QUEUE) {
         // The stack is exhausted, and the request stands in the queue. The core cancels it, and counts it no more.
-        core.tryLock(CLOSED_OBJECT);
+        core.finishPendingCall();
         throw reason;
       }
       for (const _ of this.#leaving(count, reason)) nap();

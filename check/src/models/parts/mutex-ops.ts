@@ -25,7 +25,7 @@
  * U, since the thread may be the owner.
  */
 import { Violation } from '../../engine/search/violation.js';
-import { ADMITTED, CLOSED_OBJECT, constant, LEAVE, QUEUED, REFUSED, TIMED_OUT } from '../../scene/layout.js';
+import { ADMITTED, constant, LEAVE, QUEUED, REFUSED, TIMED_OUT } from '../../scene/layout.js';
 import type { Op } from '../../scene/model.js';
 import { beginsToWait, expectAsked } from '../../scene/ops/acquire.js';
 import { call, dispose } from '../../scene/ops/calls.js';
@@ -232,7 +232,7 @@ function opOf(letter: string): Op {
     case 'q':
       return cutInLine();
     case 'r':
-      return call('tryLock', () => [CLOSED_OBJECT]);
+      return call('finishPendingCall', () => []);
     case 'Z':
       return awaitDeath();
     case 'w':
