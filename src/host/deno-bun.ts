@@ -1,7 +1,7 @@
 /** This is the host of Deno and Bun. It is the host of Node, except for the ends of threads. */
 import type { Host, Mortal, Sleeper } from './host.js';
 import { host as node } from './node.js';
-import * as ports from './ports.js';
+import { deaths, threadName } from './ports.js';
 
 const isBun = 'Bun' in globalThis;
 
@@ -36,11 +36,11 @@ function onSleep(module: Sleeper, sleeping: readonly string[], membership: Morta
 
 export const host: Host = {
   ...node,
-  threadName: ports.threadName,
+  threadName,
   // Deno reports the `exit` of a thread at once, and lets the thread run on for seconds. Bun reports it after the last
   // step.
   grace: isBun ? 0 : node.grace,
-  deaths: ports.isAble ? ports : undefined,
+  deaths,
   ...(isBun ? {} : { onSleep }),
   // A web worker of Bun reports its end by an event, after its last step.
   ...(isBun ? { whenClosed: (worker, run) => (worker as Worker).addEventListener('close', run) } : {}),

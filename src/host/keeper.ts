@@ -71,12 +71,10 @@ import {
   type Worker,
 } from 'node:worker_threads';
 import { VERSION } from '../border/numbers.js';
-import type { Line } from './host.js';
+import type { Deaths, Line } from './host.js';
 import { SOURCE } from './keeper-source.js';
 import { startKeeper } from './start-keeper.js';
-import { isWatched, keeperOf } from './watched.js';
-
-export { isWatched, unwatch } from './watched.js';
+import { isWatched, keeperOf, unwatch } from './watched.js';
 
 // Taken at load, because a test may replace timers.
 const setTimeout = startTimer;
@@ -108,7 +106,7 @@ let sinks = 0;
 const arenas = new Set<Watched>();
 
 /** Lets the keeper know an arena that other threads are about to attach to. Starts a keeper if the thread has none. */
-export function watchOver(memory: WebAssembly.Memory, module: WebAssembly.Module): void {
+function watchOver(memory: WebAssembly.Memory, module: WebAssembly.Module): void {
   const word = keeperOf(memory);
   if (Atomics.load(word, 0) !== 0) return;
   if (getEnvironmentData(KEY) === undefined) start(module);
@@ -180,7 +178,7 @@ function replace(name: number, some: Iterable<Watched>): void {
 }
 
 /** Opens the channel by which the keeper hears of the death of this thread. Called before the thread registers. */
-export function openLine(memory: WebAssembly.Memory, id: bigint, share: () => void): Line | undefined {
+function openLine(memory: WebAssembly.Memory, id: bigint, share: () => void): Line | undefined {
   if (!isWatched(memory)) return undefined;
   const arena = { word: keeperOf(memory), share };
   const line: { close(): void }[] = [];
@@ -243,3 +241,5 @@ function tell(name: number, memory: WebAssembly.Memory, id?: bigint, comes?: tru
   door.postMessage({ memory, name: id === undefined ? 0 : threadId + 1, id, comes });
   leave(door);
 }
+
+export const deaths: Deaths = { unwatch, isWatched, watchOver, openLine };

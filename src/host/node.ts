@@ -8,7 +8,7 @@ import { STILL_AWAKE, T_DOORBELL, T_RUNTIME_ID, THREAD_SIZE } from '../border/nu
 import { isFake, realNow, realTimers } from '../common/real-clock.js';
 import { anchored } from './anchored.js';
 import type { Host, Mortal, Registry } from './host.js';
-import * as keeper from './keeper.js';
+import { deaths } from './keeper.js';
 import { BY_IMPORT, BY_MESSAGE } from './to-share.js';
 import { isWatched } from './watched.js';
 
@@ -185,7 +185,7 @@ export const host: Host = {
     // Node copies the environment data whenever a worker is started, and the copying calls the getter.
     setEnvironmentData(key, withGetter(value, copied) as never);
   },
-  deaths: isNode ? keeper : undefined,
+  deaths: isNode ? deaths : undefined,
   keepAlive(on) {
     const LONGEST_INTERVAL = 0x7fffffff;
     // A timer keeps Node alive; a pending Atomics.waitAsync does not.

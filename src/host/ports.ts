@@ -32,15 +32,11 @@ import {
   type Worker,
 } from 'node:worker_threads';
 import { KEEPER, UNWATCHED, VERSION } from '../border/numbers.js';
-import type { Line } from './host.js';
+import type { Deaths, Line } from './host.js';
 import { postMessageToThread as post } from './newer-threads.js';
 import { SOURCE } from './ports-source.js';
 import { startKeeper } from './start-keeper.js';
-import { keeperOf, randomName } from './watched.js';
-
-export { isWatched, unwatch } from './watched.js';
-
-export const isAble = post !== undefined;
+import { isWatched, keeperOf, randomName, unwatch } from './watched.js';
 
 /** The environment data in which a worker finds the name of the keeper of its program. */
 const KEY = `taketurns:keeper:${VERSION}`;
@@ -60,7 +56,7 @@ let board = getEnvironmentData(KEY) as unknown as Int32Array | undefined;
 const ports = new Set<MessagePort>();
 
 /** Lets the keeper know an arena that other threads are about to attach to. Starts a keeper if the program has none. */
-export function watchOver(memory: WebAssembly.Memory, module: WebAssembly.Module): void {
+function watchOver(memory: WebAssembly.Memory, module: WebAssembly.Module): void {
   const word = keeperOf(memory);
   if (Atomics.load(word, 0) !== 0) return;
   if (!board) {
@@ -96,7 +92,7 @@ function lateKeeper(word: Int32Array): number {
 }
 
 /** Sends the keeper the port by which it hears of the death of this thread. Called before the thread registers. */
-export function openLine(memory: WebAssembly.Memory): Line | undefined {
+function openLine(memory: WebAssembly.Memory): Line | undefined {
   if (!post || isFirst) return undefined;
   const word = keeperOf(memory);
   let keeper = Atomics.load(word, 0);
@@ -118,3 +114,5 @@ export function openLine(memory: WebAssembly.Memory): Line | undefined {
     },
   };
 }
+
+export const deaths: Deaths | undefined = post && { unwatch, isWatched, watchOver, openLine };

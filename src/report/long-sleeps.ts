@@ -125,15 +125,27 @@ export function lookInSleeps(
   // Another copy of this package may have done it.
   if (functions[LOOKS]) return;
   mark(functions, LOOKS, true);
-  const replacements = new LongSleeps(functions, membership, tools, now).replacements();
-  for (const name of names)
-    if (name in replacements) Object.assign(functions, { [name]: replacements[name as keyof typeof replacements] });
+  // Others may replace them later (measure.ts).
+  const { park, parkFor, compete, sleepInPhase, drainReaders, sleepOn } = functions;
+  const own: Sleeps = { park, parkFor, compete, sleepInPhase, drainReaders, sleepOn };
+  let sleeps: Record<string, Sleep> | undefined;
+  for (const name of names) {
+    if (name === 'parkFor') continue;
+    // A thread makes at its first sleep what it needs for that. All threads would pay for it when they start.
+    (functions as unknown as Record<string, Sleep>)[name] = (a, b, c) => {
+      sleeps ??= new LongSleeps(own, functions, membership, tools, now).replacements() as Record<string, Sleep>;
+      return (sleeps[name] as Sleep)(a, b, c);
+    };
+  }
 }
+
+type Sleep = (a: unknown, b: unknown, c: unknown) => unknown;
 
 /** The sleeps of the calling thread in the functions of one module. */
 class LongSleeps {
-  /** As they were before they were replaced. */
-  readonly #module: Readonly<Sleeps>;
+  /** The functions in which the thread sleeps, as they were before they were replaced. */
+  readonly #module: Sleeps;
+  /** All functions of the module, as they are now. */
   readonly #functions: object;
   readonly #membership: OwnMembership;
   readonly #tools: LookTools;
@@ -147,9 +159,9 @@ class LongSleeps {
   /** How long a sleep without a time limit first lasts. */
   #first = UNTIL_WOKEN;
 
-  constructor(functions: Sleeps, membership: OwnMembership, tools: LookTools, now: () => number) {
+  constructor(own: Sleeps, functions: object, membership: OwnMembership, tools: LookTools, now: () => number) {
     this.#functions = functions;
-    this.#module = { ...functions };
+    this.#module = own;
     this.#membership = membership;
     this.#tools = tools;
     this.#now = now;

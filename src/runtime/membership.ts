@@ -247,11 +247,12 @@ export class Membership {
   /**
    * Returns this thread's membership of the arena in the memory, and makes it if needed. Undefined if there is no
    * arena.
+   * @param made the instance of the core by which this thread has just made the arena.
    */
-  static of(memory: WebAssembly.Memory): Membership | undefined {
-    let membership = byMemory.get(memory) ?? attachedTo(memory);
+  static of(memory: WebAssembly.Memory, made?: Core): Membership | undefined {
+    let membership = made ? undefined : (byMemory.get(memory) ?? attachedTo(memory));
     if (!isMembership(membership)) {
-      const core = instantiate(memory);
+      const core = made ?? instantiate(memory);
       if (!core.open()) return undefined;
       membership = memberships.get(core.id()) ?? new Membership(memory, core);
       memberships.set(membership.id, membership);

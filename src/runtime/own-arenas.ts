@@ -108,7 +108,7 @@ export function defaultArena(): Membership {
       : host.toShare;
     throw new Error(`this worker has no default arena, in which threads find each other's objects by name: ${advice}`);
   }
-  return makeDefault(create({}));
+  return makeDefault(makeArena(USUAL));
 }
 
 /**
@@ -150,7 +150,7 @@ function knownDefault(): { readonly memory: WebAssembly.Memory } | undefined {
  */
 function isDefault(membership: Membership): boolean | undefined {
   const known = knownDefault();
-  return known && attachedTo(known.memory) === membership;
+  return known && (known === membership || attachedTo(known.memory) === membership);
 }
 
 /**
@@ -214,27 +214,44 @@ const made = common('made', () => new WeakSet<Membership>());
 /** The number of arenas that this module has made. */
 let count = 0n;
 
+/** What an arena has if nothing else is asked for, as a default arena. */
+const USUAL: Required<ArenaOptions> = {
+  objects: 65536,
+  threads: 1024,
+  waiters: 65536,
+  bytes: 2 ** 24,
+  watch: true,
+  slots: 2048,
+  chains: 4096,
+};
+
 /** @internal Makes an arena of these capacities. */
 export function create(options: ArenaOptions): Membership {
   checkOptions('Arena', options, ['objects', 'threads', 'waiters', 'bytes', 'watch'], ['slots', 'chains']);
-  const whole = (name: keyof ArenaOptions, usual: number, min: number, max: number): number => {
-    const { [name]: value = usual } = options;
+  const whole = (name: Exclude<keyof ArenaOptions, 'watch'>, min: number, max: number): number => {
+    const { [name]: value = USUAL[name] } = options;
     return checkInteger(`Arena: ${name}`, value, min, max);
   };
-  const table = (name: keyof ArenaOptions, usual: number): number => {
+  const table = (name: 'slots' | 'chains'): number => {
     const LONGEST = 65536;
-    const size = whole(name, usual, 1, LONGEST);
+    const size = whole(name, 1, LONGEST);
     if (size & (size - 1)) throw bad('number', `Arena: ${name}`, `a power of two from 1 to ${LONGEST}`, size);
     return size;
   };
-  const objects = whole('objects', 65536, 1, MOST.objects);
-  const threads = whole('threads', 1024, 1, MOST.threads);
-  const waiters = whole('waiters', 65536, 8, MOST.waiters);
-  const { watch = true } = options;
+  const { watch = USUAL.watch } = options;
   checkType('Arena: watch', watch, 'boolean', 'true or false');
-  const slots = table('slots', 2048);
-  const chains = table('chains', 4096);
-  const bytes = whole('bytes', 2 ** 24, 0, 2 ** 30);
+  return makeArena({
+    objects: whole('objects', 1, MOST.objects),
+    threads: whole('threads', 1, MOST.threads),
+    waiters: whole('waiters', 8, MOST.waiters),
+    bytes: whole('bytes', 0, 2 ** 30),
+    watch,
+    slots: table('slots'),
+    chains: table('chains'),
+  });
+}
+
+function makeArena({ objects, threads, waiters, bytes, watch, slots, chains }: Required<ArenaOptions>): Membership {
   // Each attached thread owns up to two elements besides those of its waiters, and each of its attachments takes one.
   const elements = waiters + 2 * threads + 2 * objects;
   const sizes = [objects, threads, slots, chains, elements] as const;
@@ -254,9 +271,10 @@ export function create(options: ArenaOptions): Membership {
   // Node 20 may lack `crypto`, so the id comes from the clock and `Math.random`. A test may replace `Math.random`, and
   // a clock may be coarse. So a count tells apart arenas that are made at the same moment.
   const id = BigInt(Math.floor((now() + Math.random()) * 2 ** 40)) + ++count;
-  instantiate(memory).create(id, ...sizes);
+  const core = instantiate(memory);
+  core.create(id, ...sizes);
   if (!watch) host.deaths?.unwatch(memory);
-  const membership = Membership.of(memory) as Membership;
+  const membership = Membership.of(memory, core) as Membership;
   made.add(membership);
   return membership;
 }
@@ -282,6 +300,6 @@ export function membershipOf(what: string, arena: Inside | undefined): Membershi
  */
 export function membershipForNew(what: string, arena: Inside | undefined): Membership {
   if (arena !== undefined || host.isMainThread || knownDefault()) return membershipOf(what, arena);
-  own.apart ??= create({});
+  own.apart ??= makeArena(USUAL);
   return own.apart;
 }

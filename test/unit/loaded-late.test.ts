@@ -1,4 +1,4 @@
-/** The bundles for Node load what few threads need at the first call that needs it. */
+/** What a thread pays for when it starts. The bundles for Node load what few threads need at the first call that needs it. */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -25,4 +25,17 @@ test('taketurns loads the code of inspect and stats when one of them is called',
     [1, true, 2],
     ['core.cjs', 'index.cjs', 'looking.cjs', 'stats.cjs'],
   ]);
+});
+
+test('a thread that makes an arena makes one instance of the core', () => {
+  const program = `
+    let instances = 0;
+    const { Instance } = WebAssembly;
+    WebAssembly.Instance = function (...given) { instances++; return new Instance(...given); };
+    const { Arena, Semaphore } = require(${JSON.stringify(INDEX)});
+    new Semaphore(1).acquire();
+    new Semaphore(1, { arena: new Arena() }).acquire();
+    console.log(instances);`;
+  const { stdout, stderr } = spawnSync(process.execPath, ['--eval', program], { encoding: 'utf8' });
+  expect([stderr, stdout]).toEqual(['', '2\n']);
 });

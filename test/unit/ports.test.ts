@@ -8,7 +8,7 @@ vi.mock('node:worker_threads', async (original) => ({
   threadId: 1,
   postMessageToThread: async () => {},
 }));
-const { openLine } = await import('../../src/host/ports.js');
+const { deaths } = await import('../../src/host/ports.js');
 
 const STARTING = -2;
 
@@ -22,7 +22,7 @@ function late(meanwhile: (word: Int32Array) => void) {
     return 'timed-out';
   });
   const warnings = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
-  const line = openLine(memory);
+  const line = deaths?.openLine(memory, 1n, () => {});
   line?.close();
   return { isOpen: line !== undefined, name: word[0], warnings: warnings.mock.calls.length };
 }
