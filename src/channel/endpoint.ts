@@ -306,9 +306,8 @@ export class Endpoint {
     const taken = core.acquireRobust(at, n, countedBy);
     let answer: number = taken === ADMITTED ? ADMITTED : core.enqueue(at, n, taken, countedBy);
     if (answer === QUEUED) {
-      membership.pollTime.waits();
       const leaves = isVain?.() === true;
-      answer = parkUntilDue(core, at, countedBy, leaves ? () => 0 : left);
+      answer = parkUntilDue(membership, at, countedBy, leaves ? () => 0 : left);
       if (leaves && answer === TIMED_OUT) return false;
     }
     if (answer === ADMITTED) return true;

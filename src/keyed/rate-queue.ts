@@ -271,10 +271,11 @@ export class RateQueue {
       if (memory.areOthersEarlier) this.#wake();
       memory.leave();
       if (!core.reserveSecond()) throw noRoom(core);
-      this.#membership.pollTime.waits();
       const answer = core.enqueue(pause, 1, core.acquire(pause, 1), 0);
       if (answer === QUEUED)
-        parkUntilDue(core, pause, 0, () => (core.asks(pause) === asks ? Math.min(until - memory.now(), left()) : 0));
+        parkUntilDue(this.#membership, pause, 0, () =>
+          core.asks(pause) === asks ? Math.min(until - memory.now(), left()) : 0,
+        );
       else if (answer !== ANSWER_CLOSED && answer !== ADMITTED) throw noRoom(core);
       enter();
     }

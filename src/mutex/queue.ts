@@ -30,12 +30,10 @@ export function waitInQueue({ membership, shared }: Reference, at: number, left:
   membership.expectInterrupt();
   let answer: Entering =
     membership.mayBlock && !promises.waits && !head?.waits ? core.queue(at, attachment) : core.tryLock(at);
-  if (answer === QUEUED || answer === HEAD) {
-    pollTime.waits();
-    core.waitsSince(attachment, timestamp());
-  }
+  if (answer === QUEUED || answer === HEAD) core.waitsSince(attachment, timestamp());
+  if (answer === HEAD) pollTime.waits();
   if (answer === QUEUED) {
-    answer = parkUntilDue(core, at, attachment, left);
+    answer = parkUntilDue(membership, at, attachment, left);
     if (answer === ADMITTED) answer = HEAD;
   }
   if (answer === HEAD) {

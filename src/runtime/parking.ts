@@ -3,6 +3,7 @@
 import type { Core } from '../border/core.js';
 import { LEAVE, REFUSED, TIMED_OUT } from '../border/numbers.js';
 import { now, timestamp } from './clock.js';
+import type { PollTime } from './poll-time.js';
 
 /** The `left` of a request without a time limit. */
 export const forEver = (): number => Infinity;
@@ -23,33 +24,37 @@ export function nanoseconds(milliseconds: number): bigint {
   return milliseconds === Infinity ? -1n : BigInt(Math.ceil(Math.max(milliseconds, 0) * 2.5e5)) * 4n;
 }
 
-/** How a wait ends. */
-export type Parked = ReturnType<Core['parkFor']>;
-
 /**
  * Blocks the thread, whose request is QUEUED, until the request is due, or the object is closed, or the request has
  * left the queue. The request leaves when `left` says that no time is left, or when the thread was asked to leave.
  * Returns ADMITTED or ANSWER_CLOSED; or, if the request has left the queue, TIMED_OUT or LEAVE. A caller with a time-out
- * has called reserveSecond before, because `cancel` may need a second element. `parked` is what the caller has got from
- * `park` of the core, or TIMED_OUT if the caller has not called it.
+ * has called reserveSecond before, because `cancel` may need a second element.
+ *
+ * Every class waits by this function. Only a wait for a Semaphore without a time limit does the same in fewer calls
+ * (`#park` in semaphore/semaphore.ts).
  */
-export function parkUntilDue(
-  core: Core,
-  at: number,
-  attachment: number,
-  left: () => number,
-  parked: Parked = TIMED_OUT,
-): Parked {
+export function parkUntilDue({ core, pollTime }: Parking, at: number, attachment: number, left: () => number): Parked {
+  pollTime.waits();
   const since = timestamp();
-  let answer = parked;
-  // Nothing is called after the thread is admitted: an exhausted stack would leave what it has got to nobody.
-  while (answer === TIMED_OUT) {
+  while (true) {
     const remaining = left();
-    if (remaining <= 0) break;
-    answer =
+    if (remaining <= 0) return leaveQueue(core, at, attachment, TIMED_OUT);
+    const answer =
       remaining === Infinity ? core.park(since, attachment) : core.parkFor(nanoseconds(remaining), since, attachment);
+    // Nothing is called after the thread is admitted: an exhausted stack would leave what it has got to nobody.
+    if (answer === LEAVE) return leaveQueue(core, at, attachment, LEAVE);
+    if (answer !== TIMED_OUT) return answer;
   }
-  if (answer !== TIMED_OUT && answer !== LEAVE) return answer;
-  const cancelled = core.cancel(at, attachment);
-  return cancelled === REFUSED ? answer : cancelled;
+}
+
+/** The part of a membership that a wait needs. */
+type Parking = { readonly core: Core; readonly pollTime: PollTime };
+
+/** How a wait ends. */
+export type Parked = ReturnType<Core['parkFor']>;
+
+/** Cancels the request of this thread. Returns `why`; or ADMITTED or ANSWER_CLOSED, if the request was over before. */
+export function leaveQueue(core: Core, at: number, attachment: number, why: TIMED_OUT | LEAVE): Parked {
+  const answer = core.cancel(at, attachment);
+  return answer === REFUSED ? why : answer;
 }

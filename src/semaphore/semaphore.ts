@@ -18,7 +18,6 @@ import {
   LIMIT,
   QUEUED,
   REFUSED,
-  TIMED_OUT,
 } from '../border/numbers.js';
 import { timedOut } from '../common/errors.js';
 import type { SemaphoreGuards } from '../common/guarding.js';
@@ -45,7 +44,7 @@ import { checkWaitAsync, isNative } from '../runtime/doorbell.js';
 import { CancelledError, noRoom } from '../runtime/errors.js';
 import { balanceOf } from '../runtime/membership.js';
 import { CHECK_OWNER_DEATHS } from '../runtime/numbers.js';
-import { countdown, forEver, type Parked, parkUntilDue } from '../runtime/parking.js';
+import { countdown, forEver, leaveQueue, type Parked, parkUntilDue } from '../runtime/parking.js';
 import { type Cancellable, DONE, granting, newPromise, type Promises, resolveOfNew } from '../runtime/promises.js';
 import { available, checkPermits, KIND, notServed, refused, wanted } from './errors.js';
 import { properties, type SemaphoreOptions } from './options.js';
@@ -234,8 +233,8 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
 
   /**
    * The core has not admitted the thread at once. Waits until it has, or until the request has left the queue. With many
-   * more threads than processors V8 interprets this for seconds, so a wait without a time limit calls few functions
-   * (docs/internals/what-was-tried.md). An object that has been evicted has the address CLOSED_OBJECT.
+   * more threads than processors V8 interprets this for seconds, so a wait without a time limit calls few functions: it
+   * does itself what parkUntilDue does for all other waits (docs/internals/what-was-tried.md). An object that has been evicted has the address CLOSED_OBJECT.
    */
   #park(acquired: number, permits: number, timeout = Infinity, left = forEver): void {
     const at = this.#at;
@@ -243,12 +242,13 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
     else {
       if (acquired !== CHECK_OWNER_DEATHS) {
         const core = this.#core;
-        let answer: Waited = core.enqueue(at, permits, acquired, this.#countedBy);
-        if (answer === QUEUED) {
+        const countedBy = this.#countedBy;
+        let answer: Waited = core.enqueue(at, permits, acquired, countedBy);
+        if (answer === QUEUED && left === forEver) {
           this.#pollTime.waits();
-          answer = left === forEver ? core.park(timestamp(), this.#countedBy) : TIMED_OUT;
-          if (answer === TIMED_OUT || answer === LEAVE) answer = parkUntilDue(core, at, this.#countedBy, left, answer);
-        }
+          answer = core.park(timestamp(), countedBy);
+          if (answer === LEAVE) answer = leaveQueue(core, at, countedBy, LEAVE);
+        } else if (answer === QUEUED) answer = parkUntilDue(this[reference].membership, at, countedBy, left);
         if (answer === ANSWER_CLOSED) throw this[disposedError]();
         if (answer !== ADMITTED) throw notServed(this, answer, permits, timeout);
       }

@@ -267,17 +267,14 @@ export class Condition extends SharedObject<typeof KIND> {
     const core = this.#core;
     const at = this.#at;
     const { attachment } = this.#shared;
-    const { pollTime, thread } = mutex[reference].membership;
+    const { membership } = mutex[reference];
     try {
       mutex[giveBack]();
       let answer: number = core.enqueue(at, 1, taken, attachment);
-      if (answer === QUEUED) {
-        pollTime.waits();
-        answer = parkUntilDue(core, at, attachment, left);
-      }
+      if (answer === QUEUED) answer = parkUntilDue(membership, at, attachment, left);
       return answer === TIMED_OUT ? this.#leftOver() : answer;
     } finally {
-      reportAgain(core, mutex, lockAgain(core, mutex, mutexAt, thread));
+      reportAgain(core, mutex, lockAgain(core, mutex, mutexAt, membership.thread));
     }
   }
 
