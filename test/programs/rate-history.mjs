@@ -4,7 +4,8 @@
  *     - no window of `per` milliseconds has more than `permits` permits;
  *     - no window is idle while somebody waits: from one take to the next at most `per` milliseconds pass, and what a
  *       timer was late;
- *     - takes of calls that wait come in the order of the calls.
+ *     - takes of calls that wait come in the order of the calls;
+ *     - nobody is later than `dueIn` has told at the call, but for what the timers were late.
  *
  *     node test/programs/rate-history.mjs [TAKES] [SEED] [real]
  *
@@ -89,7 +90,7 @@ const pause = (milliseconds) => new Promise((done) => globalThis.setTimeout(done
 /** Milliseconds. */
 const ROUNDING = 1e-6;
 const wrong = [];
-const told = { takes: 0, permits: 0, limiters: 0, timeouts: 0, longest: 0, wrong };
+const told = { takes: 0, permits: 0, limiters: 0, timeouts: 0, longest: 0, latest: 0, wrong };
 
 /** The takes of one limiter, as they happen. */
 class History {
@@ -143,6 +144,19 @@ class History {
     if (idle > most) this.fail(`nobody has taken for ${idle} ms though somebody waits, ${most} may pass`);
   }
 
+  /**
+   * A call has its permits.
+   * @param due when it was to have them at the latest, as it was told.
+   * @param inFront how many calls waited when it came.
+   */
+  noteDue(due, inFront) {
+    const late = clock.time - due;
+    // Each of those in front may have been late by a timer, and by two if one of these fired early.
+    const most = (inFront + 1) * (2 * clock.latest + 2 * clock.grain + 2) + clock.back;
+    told.latest = Math.max(told.latest, late / this.limiter.per);
+    if (late > most) this.fail(`a take is ${late} ms later than it was told, ${most} may pass`);
+  }
+
   fail(what) {
     const { limiter } = this;
     if (wrong.length < 10) wrong.push(`${limiter} with a burst of ${limiter.burst}: ${what}`);
@@ -180,11 +194,14 @@ async function round(left) {
         } else await pause(random() * 5);
       } else {
         const call = ++calls;
+        const inFront = limiter.waiting;
+        const due = clock.time + limiter.dueIn(n);
         const options = dice < 0.25 ? { timeout: random() * per } : undefined;
         try {
           await limiter.takeAsync(n, options);
           rest--;
           history.note(n, call);
+          history.noteDue(due, inFront);
         } catch (error) {
           if (!(error instanceof TimeoutError)) throw error;
           told.timeouts++;
