@@ -220,8 +220,13 @@ async function round(left) {
   limiter.dispose();
 }
 
+function end() {
+  console.log(JSON.stringify({ ...told, seed: Number(seed) }));
+  process.exit(wrong.length ? 1 : 0);
+}
+process.on('SIGTERM', end);
+
 while (told.takes < Number(takes) && wrong.length === 0) {
   await round(Math.min(Number(takes) - told.takes, integer(1, Math.max(10_000, Number(takes) / 100))));
 }
-console.log(JSON.stringify({ ...told, seed: Number(seed) }));
-process.exit(wrong.length ? 1 : 0);
+end();
