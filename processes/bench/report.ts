@@ -64,7 +64,10 @@ interface Made {
 
 /** Formats the report for a terminal. */
 export function report(results: Results): string {
-  const drawn = tablesOf(results).map(({ heading, head, rows }) => {
+  // Of the tables of single servers, the page has those of the first one.
+  const others = results.servers.slice(1).map((server) => `; ${server}`);
+  const shown = tablesOf(results).filter(({ heading }) => !others.some((ending) => heading.endsWith(ending)));
+  const drawn = shown.map(({ heading, head, rows }) => {
     const table = makeTable([...head]);
     for (const row of rows) table.push([...row]);
     return `${heading}\n${table.toString()}`;
@@ -75,7 +78,10 @@ export function report(results: Results): string {
 /** Formats the report for a page. */
 export function markdown(results: Results): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-  const drawn = tablesOf(results).map(({ heading, head, rows }) => {
+  // Of the tables of single servers, the page has those of the first one.
+  const others = results.servers.slice(1).map((server) => `; ${server}`);
+  const shown = tablesOf(results).filter(({ heading }) => !others.some((ending) => heading.endsWith(ending)));
+  const drawn = shown.map(({ heading, head, rows }) => {
     const columns = head.map((cell) => cell.replace('\n', ' '));
     const rule = head.map((_, i) => (i === 0 ? '---' : '---:'));
     return `### ${heading}\n\n${[columns, rule, ...rows].map(line).join('\n')}`;

@@ -1,4 +1,4 @@
-/** The programs that users start from: those of `examples/`, of the README, and of the guides in `docs/`. */
+/** The programs that users start from: those of `examples/`, of the README, and of the pages in `docs/`. */
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -90,8 +90,8 @@ onServers(
       expect(first.split('\n').filter((line) => line.trim() !== '').length).toBeLessThanOrEqual(10);
     });
 
-    test('the API in the README has the right types, and runs', () => {
-      const [code = ''] = programs(readFileSync(join(root, 'README.md'), 'utf8'), 'ts');
+    test('the API in docs/api.md has the right types, and runs', () => {
+      const [code = ''] = programs(readFileSync(join(docs, 'api.md'), 'utf8'), 'ts');
       writeFileSync(join(folder, 'use.ts'), code);
       const { resolve } = createRequire(import.meta.url);
       const tsc = join(dirname(resolve('typescript/package.json')), 'bin/tsc');
@@ -108,11 +108,11 @@ onServers(
   'first',
 );
 
-test('the API program of the README runs without a server too, by one changed line', () => {
+test('the program of docs/api.md runs without a server too, by one changed line', () => {
   const local = join(root, 'build/local');
   mkdirSync(local, { recursive: true });
   onTestFinished(() => rmSync(local, { recursive: true, force: true }));
-  const [code = ''] = programs(readFileSync(join(root, 'README.md'), 'utf8'), 'ts');
+  const [code = ''] = programs(readFileSync(join(docs, 'api.md'), 'utf8'), 'ts');
   const changed = code
     .replace(/^const space = .*$/m, `const space = await Space.local({ directory: ${JSON.stringify(shortFolder())} });`)
     // The client is of no use then.
