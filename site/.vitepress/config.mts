@@ -53,6 +53,12 @@ export default defineConfig({
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     languageAlias: { cjs: 'js' },
     config(md) {
+      // A command is an indented block in the pages. As a block of a language it has the frame of one, and scrolls.
+      md.renderer.rules.code_block = (tokens, i, options, env, self) => {
+        const token = tokens[i];
+        if (token !== undefined) token.info = 'sh';
+        return md.renderer.rules.fence?.(tokens, i, options, env, self) ?? '';
+      };
       // A link to what the site does not have, such as a source, becomes plain text.
       md.core.ruler.push('only-pages', ({ tokens, env }) => {
         const page = posix.dirname((env as { relativePath: string }).relativePath);
