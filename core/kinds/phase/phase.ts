@@ -279,11 +279,24 @@ function endFor(o: usize, count: i64, e: usize): void {
 }
 
 /**
- * Ends what a dead or ending thread had to do, as its attachment records. The tasks of a wait group count as done. A
- * barrier is broken. The work of a Once may be begun again. The gate of a RwLock is opened if the thread had the turn.
- * Returns whether the caller must also give back what the thread holds, which is the turn of a writer of a RwLock. If
- * the caller dies, another thread may call this function again: opening an open gate only ends a phase in which nobody
- * waits.
+ * Returns the count that an object of this kind has after the death of a thread which held so much of it:
+ *
+ *     WaitGroup    less by what the thread held: its tasks count as done. The phase ends if the count is 0
+ *     Barrier      0: the barrier is broken
+ *     Once         1: the work may be begun again
+ *     RwLock       GATE_DIED: the gate is open, and says that a writer has died
+ * @inline
+ */
+function leftByDead(kind: i32, count: i64, held: i64): i64 {
+  if (kind === KIND_RW_LOCK) return GATE_DIED;
+  if (kind === KIND_ONCE) return 1;
+  return kind === KIND_BARRIER ? 0 : max(0, count - held);
+}
+
+/**
+ * Ends what a dead or ending thread had to do, as its attachment records (leftByDead). Returns whether the caller must
+ * also give back what the thread holds, which is the turn of a writer of a RwLock. If the caller dies, another thread
+ * may call this function again: opening an open gate only ends a phase in which nobody waits.
  */
 export function endOfDead(o: usize, e: usize, kind: i32): bool {
   const held = atomic.load<i64>(e, E_HELD);
@@ -295,7 +308,7 @@ export function endOfDead(o: usize, e: usize, kind: i32): bool {
     const word = atomic.load<i64>(o, O_PHASE);
     const count = word & PHASE_COUNT;
     if (isClosedCounter(word) || count === 0) break;
-    const left = isLock ? GATE_DIED : kind === KIND_ONCE ? 1 : kind === KIND_BARRIER ? 0 : max(0, count - held);
+    const left = leftByDead(kind, count, held);
     const next = left === 0 || kind !== KIND_WAIT_GROUP ? opened(word, left) : word - count + left;
     if (atomic.cmpxchg<i64>(o, word, next, O_PHASE) !== word) continue; // D11 write, R11 begins
     wake(o, word, next);
