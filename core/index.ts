@@ -97,4 +97,4 @@ export {
   tryAcquireRobust,
   waitsSince,
 } from './queue/queue';
-export { arrive, cancelRun, dropRun, enterRun, finishReleaseAndSettle, settle } from './queue/runs';
+export { arrive, cancelRun, dropRun, enterRun, finishCancelRun, finishReleaseAndSettle, settle } from './queue/runs';

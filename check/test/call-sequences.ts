@@ -270,7 +270,7 @@ export class Sequence {
     const outcome = this.#call(t, 'cancelRun', [run.number]);
     if (outcome === REFUSED || outcome === MORE) this.#settled(run, run.left);
     // Now and then an exception ends the second call before it has begun.
-    return outcome === MORE && this.#draw(10) ? this.#call(t, 'cancelRun', [-run.number]) : outcome;
+    return outcome === MORE && this.#draw(10) ? this.#call(t, 'finishCancelRun', []) : outcome;
   }
 
   #finishRelease(t: number, s: number, n: number, released: number) {

@@ -840,7 +840,7 @@ export function cancel(s: usize, attachment: i32): i32 {
   const e = spare;
   const start = atomic.load<i64>(e, E_START);
   const due = start + widthOf(atomic.load<i64>(e, E_REQUEST));
-  if (takeBack(s, e, start, due, TO_SPARE, OF_THIS_THREAD)) {
+  if (takeBack(s, e, start, due, OF_BLOCKED)) {
     callEnded();
     atomic.add<i32>(s, 1, O_TIMEOUTS);
     return REFUSED;
@@ -874,7 +874,7 @@ export function cancelFor(e: usize): void {
       freeElement(e);
       return;
     }
-    if (takeBack(s, e, start, end, TO_POOL, OF_THE_DEAD)) return;
+    if (takeBack(s, e, start, end, OF_DEAD)) return;
     // A run was entered under its first promise only, or not at all. A tombstone is entered under both ends.
     leaveCells(e);
     mark(s, e);
@@ -888,28 +888,24 @@ export function cancelFor(e: usize): void {
   settleTombstone(s, e, start);
 }
 
-/** Where an element goes when its tickets are taken back. */
-export const TO_POOL: bool = false;
-const TO_SPARE: bool = true;
-
-/** Whose request takes its tickets back. */
-export const OF_THIS_THREAD: bool = false;
-
-const OF_THE_DEAD: bool = true;
+/** Whose tickets go back, and so what becomes of the element. */
+const OF_BLOCKED: i32 = 0; // of this thread, which has blocked for them: the element is its spare again
+export const OF_RUN: i32 = 1; // of promises of this thread: the element is free
+const OF_DEAD: i32 = 2; // of a thread that is dead or ends: the element is free, and the kind of the object is told
 
 /**
  * Takes the tickets of a request back, if no later ticket has been taken. Returns whether it has done so. If it has,
- * the element has left its cells.
+ * the element has left its cells. `whose` is one of the numbers above.
  */
-export function takeBack(s: usize, e: usize, start: i64, end: i64, to: bool, whose: bool): bool {
+export function takeBack(s: usize, e: usize, start: i64, end: i64, whose: i32): bool {
   // Other requests may get these tickets soon. This store tells a releasing thread that the tickets may no longer be
   // those of this request (wakeDue).
   atomic.store<i64>(e, ~start, E_LEAVING);
   if (atomic.cmpxchg<i64>(s, end, start, TICKET) !== end) return false; // R2 begins
   cancelled(s, end - start);
-  if (whose === OF_THE_DEAD) cancelledByDeath(s, end - start);
+  if (whose === OF_DEAD) cancelledByDeath(s, end - start);
   leaveCellsInlined(e);
-  if (to === TO_SPARE) keepAsSpare(e);
+  if (whose === OF_BLOCKED) keepAsSpare(e);
   else freeElement(e); // R2 ends
   return true;
 }

@@ -65,9 +65,8 @@ import { beginToWake, callEnded, endWaking, grantBefore } from './pending-call';
 import {
   finishPendingCall,
   leaveTombstone,
-  OF_THIS_THREAD,
+  OF_RUN,
   settleTombstone,
-  TO_POOL,
   takeBack,
   tryAcquireRobust,
   wakeReleased,
@@ -228,33 +227,28 @@ function covers(number: i32, from: i64, width: i64): bool {
   return from - atomic.load<i64>(e, E_START) >= 0 && atomic.load<i64>(e, E_END) - from - width >= 0;
 }
 
-/** The object and the first ticket of the tombstone for which a second call of cancelRun must follow. */
+/** The object, the element and the first ticket of the tombstone for which finishCancelRun must follow. */
 let leftIn: usize = 0;
+let leftAs: usize = 0;
 let leftFrom: i64 = 0;
 
 /**
  * Cancels a run of promises. Returns REFUSED if the run is cancelled. Returns MORE if the run has become a tombstone:
- * the run is cancelled, and a second call, with the negative number, must follow. Returns ADMITTED or ANSWER_CLOSED if
- * the first promise of the run is due or the semaphore is closed: then the run still stands, and settle must follow.
- * ADMITTED alone does not say which of the two has happened.
+ * the run is cancelled, and finishCancelRun must follow. Returns ADMITTED or ANSWER_CLOSED if the first promise of the
+ * run is due or the semaphore is closed: then the run still stands, and settle must follow. ADMITTED alone does not say
+ * which of the two has happened.
  *
  * The caller notes between the two calls that the run is over. So an exception that ends the second call midway does
  * not leave the caller with the number of an element that is another thread's by then.
- * @param number of the run; or the negative number, to settle the tombstone. The second call returns REFUSED.
  * @answers REFUSED | MORE | ADMITTED | ANSWER_CLOSED
  * @replaced by src/report/measure.ts
  */
 export function cancelRun(number: i32): i32 {
-  const e = elementAt((abs(number) - 1) as u32);
-  if (number < 0) {
-    settleTombstone(leftIn, e, leftFrom);
-    endWaking();
-    return REFUSED;
-  }
+  const e = elementAt((number - 1) as u32);
   const s = objectOf(atomic.load<i64>(e, E_REQUEST));
   const start = atomic.load<i64>(e, E_START);
   const end = atomic.load<i64>(e, E_END);
-  const last = takeBack(s, e, start, end, TO_POOL, OF_THIS_THREAD);
+  const last = takeBack(s, e, start, end, OF_RUN);
   if (!last) {
     if (enterRun(number)) return ADMITTED;
     // A run is entered under its first promise only. A tombstone is entered under both ends, where releasing threads and
@@ -264,9 +258,16 @@ export function cancelRun(number: i32): i32 {
     const answer = leaveTombstone(s, e, end - start, end);
     if (answer !== REFUSED) return answer;
     leftIn = s;
+    leftAs = e;
     leftFrom = start;
     beginToWake(s, start);
   }
   atomic.add<i32>(s, 1, O_TIMEOUTS);
   return last ? REFUSED : MORE;
+}
+
+/** Settles the tombstone that the last cancelRun has left, after its answer MORE. */
+export function finishCancelRun(): void {
+  settleTombstone(leftIn, leftAs, leftFrom);
+  endWaking();
 }

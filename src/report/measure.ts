@@ -258,8 +258,6 @@ function measurePromises(core: Core, view: View, membership: Measured, tell: Tel
     return answer;
   };
   core.cancelRun = (number) => {
-    // The second call for a run. Its element may be another's by now.
-    if (number < 0) return cancelRun(number);
     const { object, waited, requests } = read(number);
     const answer = cancelRun(number);
     const hasLeft = answer === REFUSED || answer === MORE;

@@ -423,7 +423,7 @@ export class Promises implements Flushable {
         this.#owed.promise = run.alone;
         this.#owed.outcome = reason;
       }
-      if (answer === MORE) this.#core.cancelRun(-run.number);
+      if (answer === MORE) this.#core.finishCancelRun();
       if (isNested) run.alone?.(rejected(reason));
     }
     // The run may have been due, or may have passed permits to other promises of this thread. No thread rings for these
@@ -457,7 +457,7 @@ export class Promises implements Flushable {
         owed.run = this.#firstRun as Run;
         owed.count = owed.run.waiting;
         owed.outcome = why;
-        if (answer === MORE) this.#core.cancelRun(-run);
+        if (answer === MORE) this.#core.finishCancelRun();
         this.#pay();
       } else this.#settle();
     }

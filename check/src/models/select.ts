@@ -291,10 +291,9 @@ function select(cases: readonly Case[], timed: boolean): Op {
     };
     steps[CANCELLED + i] = (scene, t, answer) => {
       if (answer !== REFUSED && answer !== MORE) return settle(scene, t, i, SETTLED_LATE);
-      const run = runOf(scene, t, i);
       scene.set(t, RUN + i, 0);
       if (answer === REFUSED) return leaves(scene, t);
-      scene.call(t, 'cancelRun', -run);
+      scene.call(t, 'finishCancelRun');
       return LEFT + i;
     };
     steps[LEFT + i] = (scene, t) => leaves(scene, t);

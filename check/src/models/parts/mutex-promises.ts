@@ -175,7 +175,7 @@ function goesOn(scene: Scene, t: number): boolean {
       scene.set(t, CANCELLING, 0);
       if (answer !== REFUSED && answer !== MORE) return call(scene, t, NOT_LEFT, 'settle', run, scene.attachment(t, 0));
       remove(scene, t, scene.get(t, HEAD_PROMISE));
-      return answer === MORE ? call(scene, t, LEFT, 'cancelRun', -run) : leave(scene, t);
+      return answer === MORE ? call(scene, t, LEFT, 'finishCancelRun') : leave(scene, t);
     }
     case LEFT:
       return leave(scene, t);
@@ -396,13 +396,12 @@ export function abort(): Op {
       n = scene.get(t, CANCELLING) - 1;
       scene.set(t, CANCELLING, 0);
       const answer = scene.result(t);
-      const run = scene.get(t, promiseAt(n) + RUN);
       const isHead = n === 0 && head(scene, t);
       if (isHead) removeHead(scene, t);
       else if (answer === REFUSED || answer === MORE) remove(scene, t, n);
       else if (answer !== ADMITTED) expectClosed(scene, t, answer);
       flushSoon(scene, t);
-      if (!isHead && answer === MORE) return !call(scene, t, LEFT_ALONE, 'cancelRun', -run);
+      if (!isHead && answer === MORE) return !call(scene, t, LEFT_ALONE, 'finishCancelRun');
       return !settle(scene, t);
     },
   };

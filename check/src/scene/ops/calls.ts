@@ -30,7 +30,7 @@ export function listen(of: number): Op {
   };
 }
 
-/** Cancels a run. If the run leaves a tombstone, a second call settles the tombstone. */
+/** Cancels a run. If the run leaves a tombstone, `finishCancelRun` settles the tombstone. */
 export function cancelRun(run: (scene: Scene, t: number) => number): Op {
   return {
     text: 'cancelRun',
@@ -38,7 +38,8 @@ export function cancelRun(run: (scene: Scene, t: number) => number): Op {
       const phase = scene.get(t, PHASE);
       if (phase === 2 || (phase === 1 && scene.result(t) !== MORE)) return true;
       scene.set(t, PHASE, phase + 1);
-      scene.call(t, 'cancelRun', phase === 0 ? run(scene, t) : -run(scene, t));
+      if (phase === 0) scene.call(t, 'cancelRun', run(scene, t));
+      else scene.call(t, 'finishCancelRun');
       return false;
     },
   };

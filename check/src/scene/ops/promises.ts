@@ -142,7 +142,7 @@ function left(scene: Scene, t: number): boolean {
   const answer = scene.result(t);
   if (answer === REFUSED || answer === MORE) {
     while (firstRun(scene, t) === run) reject(scene, t, CANCELLED);
-    return answer === MORE ? finishCancelling(scene, t, run, LEFT) : leave(scene, t);
+    return answer === MORE ? finishCancelling(scene, t, LEFT) : leave(scene, t);
   }
   scene.set(t, SETTLING, NOT_LEFT);
   scene.call(t, 'settle', run, scene.robust(t, 0));
@@ -150,9 +150,9 @@ function left(scene: Scene, t: number): boolean {
 }
 
 /** Begins to settle the tombstone of a run that has been cancelled. */
-function finishCancelling(scene: Scene, t: number, run: number, stage: number): true {
+function finishCancelling(scene: Scene, t: number, stage: number): true {
   scene.set(t, SETTLING, stage);
-  scene.call(t, 'cancelRun', -run);
+  scene.call(t, 'finishCancelRun');
   return true;
 }
 
@@ -258,10 +258,9 @@ export function patient(scene: Scene, t: number, n = 1): number {
 /** Takes up the answer of cancelRun. Returns whether another call is under way. `settling` takes up its answer. */
 export function cancelled(scene: Scene, t: number, at: number): boolean {
   const answer = scene.result(t);
-  const run = scene.get(t, at);
   if (answer === REFUSED || answer === MORE) reject(scene, t, CANCELLED, at);
   else if (answer !== ADMITTED) expectClosed(scene, t, answer, 0);
-  return answer === MORE ? finishCancelling(scene, t, run, LEFT_ALONE) : settle(scene, t);
+  return answer === MORE ? finishCancelling(scene, t, LEFT_ALONE) : settle(scene, t);
 }
 
 /** Fires the signal of the nth promise that has one, if that promise waits. */
