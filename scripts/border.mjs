@@ -20,11 +20,11 @@
  *     @answers Attachment | ANSWER_FULL
  *
  * The library replaces some functions at run time (src/runtime/embedded.ts). The docstring of such a function says by
- * which file:
+ * which files, and what the function that stands in its place then does:
  *
- *     @replaced by src/report/measure.ts
+ *     @replaced by src/report/measure.ts: calls this function, and notes how long the wait lasts
  *
- * An editor shows this where the function is called. All other exports are readonly, so a replacement without the tag
+ * An editor shows this where the function is called, too. All other exports are readonly, so a replacement without the tag
  * does not compile.
  *
  * Only an Attachment makes a Reference. So a caller that forgets an answer does not compile. The searches check every
@@ -157,9 +157,12 @@ class Sources {
       const answers = this.#declared(node) ?? this.#exact(file, node);
       const parameters = node.parameters.map((one) => `${one.name.text}: ${typeOf(one.type)}`);
       const result = answers?.join(' | ') ?? TYPES[node.type.getText()];
-      const [replaced] = ts.getJSDocTags(node).filter(({ tagName }) => tagName.text === 'replaced');
-      const text = replaced
-        ? `/** In some threads another function, ${ts.getTextOfJSDocComment(replaced.comment)}. */\n  ${name}(${parameters.join(', ')}): ${result}`
+      const replaced = ts
+        .getJSDocTags(node)
+        .filter(({ tagName }) => tagName.text === 'replaced')
+        .map(({ comment }) => `   * - ${ts.getTextOfJSDocComment(comment).replace(/\s+/g, ' ')}\n`);
+      const text = replaced.length
+        ? `/**\n   * In some threads another function stands here:\n${replaced.join('')}   */\n  ${name}(${parameters.join(', ')}): ${result}`
         : `readonly ${name}: (${parameters.join(', ')}) => ${result}`;
       exports.push({ name, answers, text });
     }

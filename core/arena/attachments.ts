@@ -25,7 +25,7 @@ import { ATTACHED, E_END, E_HELD, E_REQUEST, E_STATE, ELEMENT_SIZE, RESERVED, ST
  * (papers/words.ts). Returns the number of the attachment, which is above 0. Returns ANSWER_OBJECTS_FULL if there
  * is no room for the object, and ANSWER_FULL if there is no room for the attachment.
  * @answers Attachment | ANSWER_OBJECTS_FULL | ANSWER_FULL
- * @replaced by src/runtime/membership.ts
+ * @replaced by src/runtime/membership.ts: throws, in a thread that has left the arena
  */
 export function createObject(
   kind: i32,
@@ -50,7 +50,7 @@ export function createObject(
 /**
  * Attaches the thread to a live object. Returns the number of the attachment, or an answer below 0.
  * @answers Attachment | ANSWER_FULL | ANSWER_STALE | ANSWER_CLOSED | ANSWER_WRONG_KIND
- * @replaced by src/runtime/membership.ts
+ * @replaced by src/runtime/membership.ts: throws, in a thread that has left the arena
  */
 export function attach(o: usize, generation: u32, kind: i32): i32 {
   const e = reserve();

@@ -54,7 +54,7 @@ let found: u32 = 0;
 /**
  * Returns the draft of this thread: the caller writes the length of the name into it, the name, and zeros to the end of
  * the last word.
- * @replaced by src/runtime/membership.ts
+ * @replaced by src/runtime/membership.ts: throws, in a thread that has left the arena
  */
 export function draftName(): usize {
   return names + ((objectCapacity + me) as usize) * NAME_SIZE;

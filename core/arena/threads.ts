@@ -79,7 +79,8 @@ export function doorbell(): usize {
  * In some runtimes a thread that was terminated in its sleep can still wake and run on. If the thread was declared dead
  * in its sleep, its element and the other words of its wait may belong to another thread by now. So the thread touches
  * nothing: it sleeps for ever on the word NEVER, or traps.
- * @replaced by src/host/deno-bun.ts, src/report/long-sleeps.ts
+ * @replaced by src/host/deno-bun.ts: calls this function, and throws if the thread was terminated in its sleep
+ * @replaced by src/report/long-sleeps.ts: may tell first, in report mode, where the thread sleeps
  */
 export function sleepOn(word: usize, value: i32, nanoseconds: i64): void {
   const record = threadRecord(me);

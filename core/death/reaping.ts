@@ -78,7 +78,7 @@ import { ALL } from '../queue/words';
  * thread reaps the dead one. The dead thread must have ended, or sleep in this library. With `asleep`, the thread is
  * declared dead only if it sleeps in this library. Returns REAPED, GONE if the thread was reaped before or has ended by
  * itself, or STILL_AWAKE. Never blocks.
- * @replaced by src/runtime/membership.ts
+ * @replaced by src/runtime/membership.ts: throws, in a thread that has left the arena
  */
 export function reap(thread: i32, life: i32, asleep: bool): i32 {
   finishPendingCall();

@@ -25,7 +25,7 @@ function reserveOne(): usize {
 
 /**
  * Makes sure that an element is at hand, before the thread can wait. Returns false if the arena has none.
- * @replaced by src/papers/algorithms/compiled.ts
+ * @replaced by src/papers/algorithms/compiled.ts: throws, in a thread that has left the arena
  */
 export function prepare(): bool {
   if (mine === 0) mine = reserveOne();

@@ -145,7 +145,7 @@ export function addressSignalPolite(key: u32, about: usize, counter: i64): void 
  * chainEnter, chainLeave and chainAwait together do what addressWaitUntil does, for a condition that is a function of
  * the user. chainEnter pushes an element and returns it. Then the caller looks at the condition. If the condition
  * holds, it calls chainLeave with the element, and otherwise chainAwait.
- * @replaced by src/papers/algorithms/compiled.ts
+ * @replaced by src/papers/algorithms/compiled.ts: throws, in a thread that must not block
  */
 export function chainEnter(key: u32): usize {
   const e = borrow();

@@ -24,7 +24,7 @@ import { C_CHANNEL_HEAD, C_SEQUENCE } from './words';
 
 /**
  * Returns the sequence for keyWait. The caller looks at the condition after that.
- * @replaced by src/papers/algorithms/compiled.ts
+ * @replaced by src/papers/algorithms/compiled.ts: throws, in a thread that has left the arena
  */
 export function keyMonitor(channel: usize): i64 {
   return atomic.load<i64>(channel, C_SEQUENCE);
@@ -32,7 +32,7 @@ export function keyMonitor(channel: usize): i64 {
 
 /**
  * Waits until the sequence is not this one any more.
- * @replaced by src/papers/algorithms/compiled.ts
+ * @replaced by src/papers/algorithms/compiled.ts: throws, in a thread that must not block or has left the arena
  */
 export function keyWait(channel: usize, sequence: i64, polls: i32): void {
   while (keyMonitor(channel) === sequence) waitOnce(channel, sequence, polls);
@@ -42,7 +42,7 @@ export function keyWait(channel: usize, sequence: i64, polls: i32): void {
  * The lazy form of keyWait: returns at once if the channel has another sequence, and otherwise after one wake-up, which
  * may be meant for others. Returns the sequence for the next call. A first call, with a value that no sequence has,
  * only reads the sequence.
- * @replaced by src/papers/algorithms/compiled.ts
+ * @replaced by src/papers/algorithms/compiled.ts: throws, in a thread that must not block or has left the arena
  */
 export function keyWaitLazy(channel: usize, sequence: i64, polls: i32): i64 {
   const now = keyMonitor(channel);
@@ -76,7 +76,7 @@ function detach(channel: usize): usize {
 
 /**
  * Wakes the waiters on the channel, after the condition has changed.
- * @replaced by src/papers/algorithms/compiled.ts
+ * @replaced by src/papers/algorithms/compiled.ts: throws, in a thread that has left the arena
  */
 export function keySignal(channel: usize): void {
   atomic.add<i64>(channel, 1, C_SEQUENCE);
@@ -85,7 +85,7 @@ export function keySignal(channel: usize): void {
 
 /**
  * Does the same as keySignal, but only reads a chain on which nobody waits.
- * @replaced by src/papers/algorithms/compiled.ts
+ * @replaced by src/papers/algorithms/compiled.ts: throws, in a thread that has left the arena
  */
 export function keySignalPolite(channel: usize): void {
   atomic.add<i64>(channel, 1, C_SEQUENCE);

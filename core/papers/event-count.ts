@@ -33,7 +33,7 @@ export function eventRead(o: usize): i64 {
 
 /**
  * Waits until the count has reached the value. Returns ADMITTED or ANSWER_CLOSED.
- * @replaced by src/papers/algorithms/compiled.ts
+ * @replaced by src/papers/algorithms/compiled.ts: throws, in a thread that must not block
  */
 export function eventAwait(o: usize, value: i64): i32 {
   let count = eventRead(o);

@@ -24,7 +24,7 @@ const HELD: u32 = 1;
 /**
  * Blocks until this thread has the lock.
  * @answers ADMITTED | ANSWER_CLOSED | ANSWER_HELD | ANSWER_FULL
- * @replaced by src/papers/algorithms/compiled.ts
+ * @replaced by src/papers/algorithms/compiled.ts: throws, in a thread that must not block
  */
 export function lifoLock(s: usize): i32 {
   const answer = lifoTryLock(s);

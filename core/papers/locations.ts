@@ -48,7 +48,7 @@ let cached: usize = 0;
 
 /**
  * Does the same as prepare. A thread that is emplaced has its element, and needs no other.
- * @replaced by src/papers/algorithms/compiled.ts
+ * @replaced by src/papers/algorithms/compiled.ts: throws, in a thread that has left the arena
  */
 export function prepareLocation(): bool {
   return where !== 0 || prepare();
@@ -57,7 +57,7 @@ export function prepareLocation(): bool {
 /**
  * Emplaces the thread at the location, or waits if the thread is emplaced there already. The caller loops around the
  * condition. A thread that comes from another location either waits for its element, or alternates.
- * @replaced by src/papers/algorithms/compiled.ts
+ * @replaced by src/papers/algorithms/compiled.ts: throws, in a thread that must not block or has left the arena
  */
 export function locationWait(location: usize, polls: i32, alternates: bool): void {
   if (where === location) {
@@ -113,7 +113,7 @@ export function locationLeave(): void {
 
 /**
  * Wakes all waiters at the location.
- * @replaced by src/papers/algorithms/compiled.ts
+ * @replaced by src/papers/algorithms/compiled.ts: throws, in a thread that has left the arena
  */
 export function locationWakeAll(location: usize): void {
   let e = atomic.xchg<u32>(location, 0, C_LOCATION_HEAD) as usize;
@@ -126,7 +126,7 @@ export function locationWakeAll(location: usize): void {
 
 /**
  * Does the same as locationWakeAll, but only reads a chain on which nobody waits.
- * @replaced by src/papers/algorithms/compiled.ts
+ * @replaced by src/papers/algorithms/compiled.ts: throws, in a thread that has left the arena
  */
 export function locationWakeAllPolite(location: usize): void {
   if (atomic.load<u32>(location, C_LOCATION_HEAD) !== 0) locationWakeAll(location);

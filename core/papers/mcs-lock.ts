@@ -25,7 +25,7 @@ const TAIL: usize = TICKET;
 
 /**
  * Blocks until this thread has the lock. Returns ADMITTED, ANSWER_CLOSED, ANSWER_HELD or ANSWER_FULL.
- * @replaced by src/papers/algorithms/compiled.ts
+ * @replaced by src/papers/algorithms/compiled.ts: throws, in a thread that must not block
  */
 export function mcsLock(s: usize): i32 {
   if (holds(s)) return ANSWER_HELD;

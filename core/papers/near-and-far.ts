@@ -60,7 +60,7 @@ import { THRESHOLD } from './words';
 
 /**
  * SemaTake: takes a permit, and blocks until it is this thread's turn. Returns ADMITTED or ANSWER_CLOSED.
- * @replaced by src/papers/algorithms/compiled.ts
+ * @replaced by src/papers/algorithms/compiled.ts: throws, in a thread that must not block
  */
 export function acquire(s: usize): i32 {
   const ticket = atomic.add<i64>(s, 1, TICKET);

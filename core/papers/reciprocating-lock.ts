@@ -37,7 +37,7 @@ const EMPTY: u32 = 2;
 
 /**
  * Blocks until this thread has the lock. Returns ADMITTED, ANSWER_CLOSED, ANSWER_HELD or ANSWER_FULL.
- * @replaced by src/papers/algorithms/compiled.ts
+ * @replaced by src/papers/algorithms/compiled.ts: throws, in a thread that must not block
  */
 export function recipLock(s: usize): i32 {
   if (holds(s)) return ANSWER_HELD;

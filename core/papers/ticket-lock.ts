@@ -13,7 +13,7 @@ import { ticketDispose, ticketGive, ticketTake } from './ticket-semaphore';
 
 /**
  * Blocks until this thread has the lock. Returns ADMITTED, ANSWER_CLOSED or ANSWER_HELD.
- * @replaced by src/papers/algorithms/compiled.ts
+ * @replaced by src/papers/algorithms/compiled.ts: throws, in a thread that must not block
  */
 export function ticketLock(s: usize): i32 {
   if (holds(s)) return ANSWER_HELD;

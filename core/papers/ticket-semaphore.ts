@@ -33,7 +33,7 @@ const LONGEST: i64 = 100_000;
 
 /**
  * Takes a ticket. ADMITTED if it is due, or QUEUED: ticketAwait must follow. Calls nothing and never blocks.
- * @replaced by src/papers/algorithms/compiled.ts
+ * @replaced by src/papers/algorithms/compiled.ts: throws, in a thread that must not block
  */
 export function ticketAcquire(s: usize): i32 {
   const ticket = atomic.add<i64>(s, 1, TICKET);

@@ -37,7 +37,7 @@ const SHUT: i32 = 0x2000;
 
 /**
  * Blocks until this thread has the lock. Returns ADMITTED, ANSWER_CLOSED or ANSWER_HELD.
- * @replaced by src/papers/algorithms/compiled.ts
+ * @replaced by src/papers/algorithms/compiled.ts: throws, in a thread that must not block
  */
 export function ttsLock(s: usize): i32 {
   return atomic.cmpxchg<i32>(s, 0, me, WORD) === 0 ? ADMITTED : wait(s);

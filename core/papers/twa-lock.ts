@@ -29,7 +29,7 @@ function awaitLock(s: usize): i32 {
 
 /**
  * Blocks until this thread has the lock. Returns ADMITTED, ANSWER_CLOSED or ANSWER_HELD.
- * @replaced by src/papers/algorithms/compiled.ts
+ * @replaced by src/papers/algorithms/compiled.ts: throws, in a thread that must not block
  */
 export function twaLock(s: usize): i32 {
   if (holds(s)) return ANSWER_HELD;

@@ -59,7 +59,7 @@ export let waiters: i64 = 0;
 
 /**
  * SemaTake up to its short-cut. Returns ADMITTED, or QUEUED: twaAwait must follow. Calls nothing and never blocks.
- * @replaced by src/papers/algorithms/compiled.ts
+ * @replaced by src/papers/algorithms/compiled.ts: throws, in a thread that must not block
  */
 export function twaAcquire(s: usize): i32 {
   const ticket = atomic.add<i64>(s, 1, TICKET);
@@ -74,7 +74,7 @@ export function twaIsSequestered(s: usize): bool {
 
 /**
  * Does the same as twaAcquire, on a sequestered semaphore.
- * @replaced by src/papers/algorithms/compiled.ts
+ * @replaced by src/papers/algorithms/compiled.ts: throws, in a thread that must not block
  */
 export function twaAcquireSequestered(s: usize): i32 {
   const taken = atomic.add<i64>(s, 1, O_TAKEN);

@@ -192,7 +192,7 @@ import { ALL, B_CELLS, LIMIT } from './words';
 /**
  * Takes one permit. This usual request has a function of its own: without the width as an argument, V8 makes the call
  * faster (docs/internals/what-was-tried.md).
- * @replaced by src/runtime/membership.ts
+ * @replaced by src/runtime/membership.ts: throws, in a thread that must not block
  */
 export function acquireOne(s: usize): i32 {
   return acquire(s, 1);
@@ -203,7 +203,7 @@ export function acquireOne(s: usize): i32 {
  * the queue. Returns INTERRUPTED, and takes no ticket, if an earlier call is still pending: then no element could stand
  * for the tickets. After QUEUED and INTERRUPTED enqueue must follow. Calls nothing and never blocks.
  * @inline
- * @replaced by src/runtime/membership.ts
+ * @replaced by src/runtime/membership.ts: throws, in a thread that must not block
  */
 export function acquire(s: usize, n: i32): i32 {
   if (pendingCall !== NOTHING) return INTERRUPTED;
@@ -224,7 +224,7 @@ export function acquire(s: usize, n: i32): i32 {
 
 /**
  * Does the same as acquire, for a robust semaphore.
- * @replaced by src/runtime/membership.ts
+ * @replaced by src/runtime/membership.ts: throws, in a thread that must not block
  */
 export function acquireRobust(s: usize, n: i32, attachment: i32): i32 {
   const answer = acquire(s, n); // R7 begins
@@ -330,7 +330,7 @@ let polls: i32 = 0;
  * interrupted thread finds no spare and would have to wait. `attachment` counts the permits of a robust semaphore. It
  * is 0 for other semaphores.
  * @answers ADMITTED | QUEUED | ANSWER_CLOSED | ANSWER_FULL
- * @replaced by src/report/measure.ts
+ * @replaced by src/report/measure.ts: calls this function, and notes how long the wait lasts
  */
 export function enqueue(s: usize, n: i32, taken: i32, attachment: i32): i32 {
   if (taken === INTERRUPTED) {
@@ -351,7 +351,10 @@ export function enqueue(s: usize, n: i32, taken: i32, attachment: i32): i32 {
  * milliseconds; it is kept for diagnostics. Returns ADMITTED or ANSWER_CLOSED. Returns LEAVE if the thread is asked to
  * leave: cancel must follow.
  * @answers ADMITTED | ANSWER_CLOSED | LEAVE
- * @replaced by src/host/deno-bun.ts, src/report/long-sleeps.ts, src/report/measure.ts
+ * @replaced by src/host/deno-bun.ts: calls this function, and throws if the thread was terminated in its sleep
+ * @replaced by src/report/long-sleeps.ts: sleeps as this function does, for a second at first, then looks whether it waits in a
+ *     deadlock, and sleeps on; may throw a DeadlockError, when the request has left
+ * @replaced by src/report/measure.ts: calls this function, and notes how long the wait lasts
  */
 export function park(now: i32, attachment: i32): i32 {
   return parkFor(FOREVER, now, attachment);
@@ -362,7 +365,8 @@ export function park(now: i32, attachment: i32): i32 {
  * parkFor returns TIMED_OUT, which may be early. The request then still stands: park or parkFor continues the wait, and
  * cancel cancels the request.
  * @answers ADMITTED | ANSWER_CLOSED | LEAVE | TIMED_OUT
- * @replaced by src/host/deno-bun.ts, src/report/measure.ts
+ * @replaced by src/host/deno-bun.ts: calls this function, and throws if the thread was terminated in its sleep
+ * @replaced by src/report/measure.ts: calls this function, and notes how long the wait lasts
  */
 export function parkFor(nanoseconds: i64, now: i32, attachment: i32): i32 {
   atomic.store<i32>(spare, now, E_SINCE);
@@ -834,7 +838,7 @@ export function wakeAllDue(thread: i32): void {
  * tombstones lie side by side. The thread adds the width of the tombstone to grant only when grant is past this first
  * ticket. By then the promises are due already: another thread has made them due, and rings the doorbell (endWait).
  * @answers REFUSED | ADMITTED | ANSWER_CLOSED
- * @replaced by src/report/measure.ts
+ * @replaced by src/report/measure.ts: calls this function, and notes how long the wait lasts
  */
 export function cancel(s: usize, attachment: i32): i32 {
   const e = spare;

@@ -129,7 +129,7 @@ export function arrive(s: usize, n: i32, last: i32, attachment: i32): i32 {
 /**
  * Settles the due promises of a run, and ends the run if no promise is left. Returns how many it has settled, or
  * ANSWER_CLOSED.
- * @replaced by src/report/measure.ts
+ * @replaced by src/report/measure.ts: calls this function, and notes how long the wait lasts
  */
 export function settle(number: i32, attachment: i32): i32 {
   const e = elementAt((number - 1) as u32);
@@ -165,7 +165,7 @@ export function leaveArray(e: usize): void {
 
 /**
  * Drops a run of a closed semaphore, with all its promises.
- * @replaced by src/report/measure.ts
+ * @replaced by src/report/measure.ts: calls this function, and notes how long the wait lasts
  */
 export function dropRun(number: i32): void {
   endRun(elementAt((number - 1) as u32), 0, 0);
@@ -210,7 +210,7 @@ export function enterRun(number: i32): bool {
  * Finishes a release that returned `answered`, in a thread whose promises wait on the object. Wakes every waiter that the
  * release has made due, and settles the promises in `run`, the first run of this thread, that are due. Returns how many
  * promises it has settled, or ANSWER_OVER_MAX, which means the same as in finishRelease (queue.ts).
- * @replaced by src/report/measure.ts
+ * @replaced by src/report/measure.ts: calls this function, and notes how long the wait lasts
  */
 export function finishReleaseAndSettle(s: usize, n: i32, answered: i32, run: i32, attachment: i32): i32 {
   let answer = ADMITTED;
@@ -241,7 +241,7 @@ let leftFrom: i64 = 0;
  * The caller notes between the two calls that the run is over. So an exception that ends the second call midway does
  * not leave the caller with the number of an element that is another thread's by then.
  * @answers REFUSED | MORE | ADMITTED | ANSWER_CLOSED
- * @replaced by src/report/measure.ts
+ * @replaced by src/report/measure.ts: calls this function, and notes how long the wait lasts
  */
 export function cancelRun(number: i32): i32 {
   const e = elementAt((number - 1) as u32);

@@ -27,8 +27,8 @@ export function embedded(bytes: string): () => WebAssembly.Module {
  *     that has left the arena         createObject, attach, draftName, reap                   membership.ts
  *                                     waits by a key of the algorithms                        papers/algorithms/compiled.ts
  *
- * The docstring of such a function in the core says so, too (`@replaced`), and src/border/ repeats it, so an editor shows
- * it at each call. All other functions are readonly.
+ * The docstring of such a function in the core says so, too, and what then stands in its place does (`@replaced`).
+ * src/border/ repeats it, so an editor shows it at each call. All other functions are readonly.
  */
 export function instanceOf<Exports>(module: WebAssembly.Module, imports: WebAssembly.Imports): Exports {
   return { ...new WebAssembly.Instance(module, imports).exports } as Exports;

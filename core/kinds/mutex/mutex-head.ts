@@ -65,7 +65,10 @@ const MOST_POLLS: i32 = 20_000;
  * head, and must call compete or cancelHead. The function returns LEAVE if askAll was called after the thread had begun
  * to wait: cancelHead must follow.
  * @answers ADMITTED | ANSWER_CLOSED | TIMED_OUT | LEAVE
- * @replaced by src/host/deno-bun.ts, src/report/long-sleeps.ts, src/report/measure.ts
+ * @replaced by src/host/deno-bun.ts: calls this function, and throws if the thread was terminated in its sleep
+ * @replaced by src/report/long-sleeps.ts: sleeps as this function does, for a second at first, then looks whether it waits in a
+ *     deadlock, and sleeps on; may throw a DeadlockError, when the request has left
+ * @replaced by src/report/measure.ts: calls this function, and notes how long the wait lasts
  */
 export function compete(m: usize, nanoseconds: i64, attachment: i32): i32 {
   if (limitUnset) {
@@ -172,7 +175,7 @@ function takeLock(m: usize, w: i64, attachment: i32, movesLimit: bool): bool {
  * The call may follow an unlock of this thread in place of wakeHead. An exception that ends the call leaves it UNLOCKING:
  * then the thread rings its own doorbell later, and tries again. If the call had taken the lock by then, or had found the
  * mutex closed, the promise has the permit of the head no more, and the second call answers this.
- * @replaced by src/report/measure.ts
+ * @replaced by src/report/measure.ts: calls this function, and notes how long the wait lasts
  */
 export function reserveLock(m: usize, attachment: i32): i32 {
   if (atomic.load<i64>(recordOf(attachment), E_HELD) === 0)
@@ -197,7 +200,7 @@ export function reserveLock(m: usize, attachment: i32): i32 {
 /**
  * Cancels the head, because its time-out has passed or its signal has fired. If an exception has ended an earlier call,
  * the head may have left already.
- * @replaced by src/report/measure.ts
+ * @replaced by src/report/measure.ts: calls this function, and notes how long the wait lasts
  */
 export function cancelHead(m: usize, attachment: i32): void {
   // The head is the thread itself, or a promise of it.

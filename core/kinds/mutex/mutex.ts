@@ -270,7 +270,7 @@ export function wakeHead(m: usize): void {
  * compete must follow. Returns ANSWER_HELD: the thread is the owner itself and would wait for ever. It may also return
  * ANSWER_CLOSED or ANSWER_FULL.
  * @answers ADMITTED | QUEUED | HEAD | ANSWER_HELD | ANSWER_CLOSED | ANSWER_FULL
- * @replaced by src/report/measure.ts
+ * @replaced by src/report/measure.ts: calls this function, and notes how long the wait lasts
  */
 export function queue(m: usize, attachment: i32): i32 {
   if (!finishPendingCall()) return ANSWER_FULL;

@@ -109,7 +109,9 @@ function ended(word: i64, phase: i32): i32 {
  * Waits for the end of a phase that the thread has seen: polls for a while, and then sleeps, for at most so many
  * nanoseconds (below 0: for ever). Returns ADMITTED, ANSWER_CLOSED, or TIMED_OUT, which may be early.
  * @answers ADMITTED | ANSWER_CLOSED | TIMED_OUT
- * @replaced by src/host/deno-bun.ts, src/report/long-sleeps.ts
+ * @replaced by src/host/deno-bun.ts: calls this function, and throws if the thread was terminated in its sleep
+ * @replaced by src/report/long-sleeps.ts: sleeps as this function does, for a second at first, then looks whether it waits in a
+ *     deadlock, and sleeps on; may throw a DeadlockError, when the request has left
  */
 export function sleepInPhase(o: usize, phase: i32, nanoseconds: i64): i32 {
   const polls = pollsOf(o);
@@ -338,7 +340,7 @@ export function disposePhase(o: usize): void {
 /**
  * Records for diagnostics that so many more calls of this thread wait. If none waited before, their wait begins at
  * `now`, a time as in park (queue/queue.ts).
- * @replaced by src/report/measure.ts
+ * @replaced by src/report/measure.ts: calls this function, and notes how long the wait lasts
  */
 export function waitsBegin(attachment: i32, calls: i32, now: i32): void {
   const e = recordOf(attachment);
@@ -349,7 +351,7 @@ export function waitsBegin(attachment: i32, calls: i32, now: i32): void {
 /**
  * Records that so many of these calls wait no more. The function that takes the place of this one counts `how` the calls
  * have ended.
- * @replaced by src/report/measure.ts
+ * @replaced by src/report/measure.ts: calls this function, and notes how long the wait lasts
  */
 // biome-ignore lint/correctness/noUnusedFunctionParameters: the function that takes its place reads it
 export function waitsEnd(attachment: i32, calls: i32, how: i32): void {

@@ -257,7 +257,9 @@ export function announceDrain(o: usize, phase: i32): i32 {
  * Waits until nobody is in the way of the writer of this phase: polls for a while, and then sleeps, for at most so many
  * nanoseconds (below 0: for ever). Returns ADMITTED, ANSWER_CLOSED, or TIMED_OUT, which may be early.
  * @answers ADMITTED | ANSWER_CLOSED | TIMED_OUT
- * @replaced by src/host/deno-bun.ts, src/report/long-sleeps.ts
+ * @replaced by src/host/deno-bun.ts: calls this function, and throws if the thread was terminated in its sleep
+ * @replaced by src/report/long-sleeps.ts: sleeps as this function does, for a second at first, then looks whether it waits in a
+ *     deadlock, and sleeps on; may throw a DeadlockError, when the request has left
  */
 export function drainReaders(o: usize, phase: i32, nanoseconds: i64): i32 {
   for (let left = pollsOf(o); left > 0; left--) {
