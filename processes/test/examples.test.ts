@@ -37,6 +37,8 @@ const says: Record<string, RegExp> = {
   'two-processes.mjs': /^(A B|B A)( A B| B A)*; one process twice in a row: 0 times\.$/,
   'fencing.mjs':
     /accepted\nThe other process writes: refused\nHad it looked: LeaseLostError: .*\nThe register holds: new\n$/s,
+  'once-per-period.mjs': /^5 periods, reports of 1 2 3 4 5\n$/,
+  'single-instance.mjs': /^the first runs\nthe second ends: the first runs already\nthe third runs\n$/,
   'rw-lock.mjs': /^100 writes, 300 reads, 0 of them torn\n$/,
 };
 
