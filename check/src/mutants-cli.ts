@@ -8,7 +8,7 @@ import { models } from './models/all.js';
 import { firstModels } from './mutants/first-models.js';
 import { mutantsOf } from './mutants/modules.js';
 import { reasons } from './mutants/reasons.js';
-import { explain, type Finding, killers, part, report, summary } from './mutants/report.js';
+import { explain, type Finding, guardsIn, killers, part, report, summary } from './mutants/report.js';
 import { type Measure, measureSetUp, type Verdict, wordsIn } from './mutants/trial.js';
 import type { Job } from './mutants/worker.js';
 import { loadProgram, PROGRAMS, type ProgramName } from './programs.js';
@@ -21,6 +21,7 @@ interface Options {
   readonly budget: number;
   readonly again: boolean;
   readonly explain: boolean;
+  readonly guards: boolean;
   readonly last: string;
 }
 
@@ -45,6 +46,7 @@ const options = new Command('mutants')
   .option('--last <file>', 'a report: what killed a mutant then is tried first', LAST)
   .option('--again', 'only mutants that nothing has killed, as that report says', false)
   .option('--explain', 'try nothing, and give the reasons to the survivors of that report anew', false)
+  .option('--guards', 'say which model finds each mutant of --only; if that report knows none, try them', false)
   .option('--write <file>', 'where the report goes; the last one, if every mutant is tried, else nowhere')
   .parse()
   .opts<Options>();
@@ -76,6 +78,13 @@ if (options.explain) {
   writeFileSync(options.write ?? options.last, text);
   complain(open, PROGRAMS);
   process.exit();
+}
+if (options.guards) {
+  const guards = guardsIn(last, options.only ?? ['']);
+  if (guards !== '') {
+    console.log(guards);
+    process.exit();
+  }
 }
 const killed = killers(last);
 const chosen = models.filter(({ program = 'core' }) => program === (options.program ?? program));
@@ -138,19 +147,18 @@ const findings = named.map(({ mutant, name }, i): Finding => {
 });
 const whole = options.only === undefined && !options.again;
 const tried = PROGRAMS.filter((program) => program === (options.program ?? program));
-const write = options.write ?? (whole ? LAST : undefined);
-if (write !== undefined) {
-  const parts = tried.map((program): [ProgramName, string] => [
+const parts = tried.map((program): [ProgramName, string] => [
+  program,
+  part(
     program,
-    part(
-      program,
-      findings.filter((_, i) => named[i]?.mutant.program === program),
-      options.states,
-      options.budget,
-    ),
-  ]);
-  writeFileSync(write, report(new Map(parts), last));
-}
+    findings.filter((_, i) => named[i]?.mutant.program === program),
+    options.states,
+    options.budget,
+  ),
+]);
+const write = options.write ?? (whole ? LAST : undefined);
+if (write !== undefined) writeFileSync(write, report(new Map(parts), last));
+if (options.guards) console.log(guardsIn([...parts].map(([, text]) => text).join(''), ['']));
 const unexplained = findings.filter(({ verdict, reason }) => verdict.outcome === 'survived' && reason === undefined);
 complain(
   unexplained.map(({ name }) => name),

@@ -9,7 +9,7 @@ import { type Program, STRIDE } from '../src/engine/wasm/code.js';
 import { models } from '../src/models/all.js';
 import { firstModels } from '../src/mutants/first-models.js';
 import { mutantsOf } from '../src/mutants/modules.js';
-import { explain, killers, part, report } from '../src/mutants/report.js';
+import { explain, guardsIn, killers, part, report } from '../src/mutants/report.js';
 import { measure, tryMutant, wordsIn } from '../src/mutants/trial.js';
 import { loadProgram, PROGRAMS, programOf } from '../src/programs.js';
 import { Driver } from '../src/scene/driver.js';
@@ -83,6 +83,10 @@ describe('a mutant', () => {
     const core = part('core', [{ ...finding, verdict }, other], 1, 1);
     const text = report(new Map([['core', core]]), '');
     expect([...killers(text)]).toEqual([[finding.name, '2x2']]);
+    expect(guardsIn(text, ['a/b'])).toBe(
+      'a/b: load c|d, zero\n    found by the model "2x2": x | y\na/b: load e, ones\n    found by no model: why',
+    );
+    expect(guardsIn(text, ['a/bc'])).toBe('');
     expect(report(new Map(), text)).toBe(text);
     const algorithms = part('algorithms', [{ ...finding, name: 'c: load d, zero', verdict }], 1, 1);
     const both = report(new Map([['algorithms', algorithms]]), text);

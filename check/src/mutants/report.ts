@@ -89,16 +89,35 @@ export function explain(
 
 /** Reads from a report which model killed each mutant. */
 export function killers(text: string): Map<string, string> {
-  const rows = text
-    .split('\n### Killed\n')
+  return new Map(rowsOf(text, 'Killed').map(([name, model]) => [name, model] as [string, string]));
+}
+
+/** Returns the cells of the tables under a title, in the parts on all modules. */
+function rowsOf(text: string, title: string): string[][] {
+  return text
+    .split(`\n### ${title}\n`)
     .slice(1)
-    .flatMap((section) => (section.split('\n#')[0] as string).split('\n').slice(3));
-  const cells = (line: string): string[] =>
-    line
-      .split(/(?<!\\)\|/)
-      .map((cell) => cell.trim().replaceAll('\\|', '|'))
-      .slice(1, 3);
-  return new Map(rows.map(cells).filter((row): row is [string, string] => row.length === 2));
+    .flatMap((section) => (section.split('\n#')[0] as string).split('\n').slice(3))
+    .map((line) =>
+      line
+        .split(/(?<!\\)\|/)
+        .slice(1, -1)
+        .map((cell) => cell.trim().replaceAll('\\|', '|')),
+    )
+    .filter(({ length }) => length >= 2);
+}
+
+/** Says of each mutant of a report whose name contains one of these texts what guards the access, or why nothing has to. */
+export function guardsIn(text: string, only: readonly string[]): string {
+  const isAsked = ([name]: readonly string[]): boolean => only.some((part) => name?.includes(part));
+  return [
+    ...rowsOf(text, 'Killed')
+      .filter(isAsked)
+      .map(([name, model, finds]) => `${name}\n    found by the model "${model}": ${finds}`),
+    ...rowsOf(text, 'Survivors')
+      .filter(isAsked)
+      .map(([name, reason]) => `${name}\n    found by no model: ${reason}`),
+  ].join('\n');
 }
 
 const headOf = (program: ProgramName): string => `\n## ${program}.wasm\n`;
