@@ -386,13 +386,8 @@ export function untilDue(s: usize, e: usize, most: i64): i32 {
   const width = widthOf(atomic.load<i64>(e, E_REQUEST));
   const due = start + width;
   polls = isCrowded(s, width) || isFar(s, start, width) ? 0 : pollsOf(s);
-  if (pollGrant(s, due, (most + 1) * width)) return ADMITTED;
+  if (poll(s, s + GRANT, due, (most + 1) * width, true)) return ADMITTED;
   if (most === 0) polls = 0;
-  return enterUntilDue(s, e, start, due);
-}
-
-/** Does the same as untilDue, but does not poll. */
-export function enterUntilDue(s: usize, e: usize, start: i64, due: i64): i32 {
   enterBoth(s, e, start, due); // D2 write
   return lookAtGrant(s, due);
 }
@@ -402,22 +397,6 @@ function lookAtGrant(s: usize, due: i64): i32 {
   const ahead = atomic.load<i64>(s, GRANT) - due; // D2, D6, D12 read
   if (ahead >= 0) return ADMITTED;
   return ahead < CLOSED_BELOW ? ANSWER_CLOSED : QUEUED;
-}
-
-/**
- * Polls grant until grant has reached `due`, or is below `due` by more than `most`. Returns whether grant has reached
- * `due`.
- */
-function pollGrant(s: usize, due: i64, most: i64): bool {
-  return poll(s, s + GRANT, due, most, true);
-}
-
-/**
- * Polls an element that is WAITING until it is GRANTED, CLOSED or ASKED, which are above WAITING. Returns whether the
- * element has become one of these.
- */
-function pollState(s: usize, e: usize, waiting: i64, counts: bool): bool {
-  return poll(s, e + E_STATE, waiting + 1, 1, counts);
 }
 
 /**
@@ -460,7 +439,8 @@ function sleep(e: usize, nanoseconds: i64): i32 {
       continue;
     }
     if (slept) polls = pollsOf(s) >> WOKEN_SHIFT;
-    if (pollState(s, e, state, !slept)) continue;
+    // It is WAITING. GRANTED, CLOSED and ASKED are above WAITING.
+    if (poll(s, e + E_STATE, state + 1, 1, !slept)) continue;
     if (slept) {
       if (nanoseconds >= 0) return TIMED_OUT;
       count(T_FUTILE_WAKES);

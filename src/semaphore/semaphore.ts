@@ -380,38 +380,34 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
       if (isOptions(permits, options)) return this.#queue(method, 1, permits);
       if (permits !== 1) checkPermits(method, permits, this.#max);
       checkWaitAsync();
-      return this.#arrive(method, permits, options);
+      const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.${method}`, options);
+      const promises = this.#promises;
+      let cancellable: Cancellable | undefined;
+      // If promises of this thread wait, the request waits too.
+      let answer: number = timeout === 0 || promises.first === 0 ? this.#try(permits) : REFUSED;
+      if (answer !== ADMITTED && timeout !== 0) {
+        const promise = newPromise<void>();
+        const settle = this.#robust ? granting(this.#shared, permits, resolveOfNew()) : resolveOfNew();
+        // The code of the signal runs before the request queues up.
+        cancellable = options && promises.cancelOn(settle, timeout, options.signal, this.#wanted(permits));
+        if (cancellable) this[back]();
+        answer = promises.arrive(this, this.#at, permits, settle, cancellable?.run);
+        if (answer > 0) return promise;
+      }
+      if (answer === ADMITTED) this.#shared.grants += permits;
+      try {
+        cancellable?.stop();
+        // Promises of this thread that are due and not settled yet came before this request.
+        if (promises.first !== 0) promises.settle();
+      } catch {
+        // The stack is exhausted. The request keeps its permits, and the rest goes on.
+      }
+      if (answer === ADMITTED) return DONE;
+      if (answer === REFUSED) throw timedOut(wanted(this, permits), 0);
+      throw answer === ANSWER_CLOSED ? this[disposedError]() : noRoom(this.#core);
     } catch (error) {
       return Promise.reject(error);
     }
-  }
-
-  #arrive(method: string, permits: number, options?: WaitOptions): Promise<void> {
-    const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.${method}`, options);
-    const promises = this.#promises;
-    let cancellable: Cancellable | undefined;
-    // If promises of this thread wait, the request waits too.
-    let answer: number = timeout === 0 || promises.first === 0 ? this.#try(permits) : REFUSED;
-    if (answer !== ADMITTED && timeout !== 0) {
-      const promise = newPromise<void>();
-      const settle = this.#robust ? granting(this.#shared, permits, resolveOfNew()) : resolveOfNew();
-      // The code of the signal runs before the request queues up.
-      cancellable = options && promises.cancelOn(settle, timeout, options.signal, this.#wanted(permits));
-      if (cancellable) this[back]();
-      answer = promises.arrive(this, this.#at, permits, settle, cancellable?.run);
-      if (answer > 0) return promise;
-    }
-    if (answer === ADMITTED) this.#shared.grants += permits;
-    try {
-      cancellable?.stop();
-      // Promises of this thread that are due and not settled yet came before this request.
-      if (promises.first !== 0) promises.settle();
-    } catch {
-      // The stack is exhausted. The request keeps its permits, and the rest goes on.
-    }
-    if (answer === ADMITTED) return DONE;
-    if (answer === REFUSED) throw timedOut(wanted(this, permits), 0);
-    throw answer === ANSWER_CLOSED ? this[disposedError]() : noRoom(this.#core);
   }
 
   #wanted(permits: number): () => string {

@@ -319,7 +319,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   [/^names\/openName: load bytes,/, 'All names of one length have the same hash, and stand in one list.'],
   [
     /^(queue\/acquire(One|Robust)?|mutex\/queue|runs\/arrive): rmw ticket #1, swapped/,
-    'grant is read too early, so the thread does not see that it has become due in between. enterUntilDue and enterRun read grant again after they have entered the element, and the same settles a queued promise.',
+    'grant is read too early, so the thread does not see that it has become due in between. untilDue and enterRun read grant again after they have entered the element, and the same settles a queued promise.',
   ],
   [
     /^papers\/(twa-semaphore\/twa|ticket-semaphore\/ticket|ticket-lock\/ticket)(Acquire|AcquireSequestered|Take|Lock): rmw (ticket|owner\/taken), swapped/,
