@@ -175,6 +175,7 @@ export class Realm implements Thread {
         this.reasons += on ? 1 : -1;
       },
       soon: (run: () => void) => void this.soon.push(run),
+      afterTurn: (run: () => void) => void this.soon.push(run),
       warn: (message: string) => void this.warnings.push(message),
       onExit: () => () => {},
     };

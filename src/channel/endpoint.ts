@@ -13,8 +13,8 @@
  *
  * An exception may end a call anywhere, and the thread survives it: the stack is exhausted, or the `timeout` of node:vm
  * has passed. The attachment tells then that the thread has claimed places, or holds permits. The next call that claims
- * here begins with what the cut call has left undone (`#endCut`), and so does a microtask, for a thread that makes no
- * such call (`expectCut`). If the `timeout` of node:vm has cut short what a promise does with its permit, the thread
+ * here begins with what the cut call has left undone (`#endCut`). If no such call comes, the thread does the same when
+ * it has returned to its event loop (`expectCut`). If the `timeout` of node:vm has cut short what a promise does with its permit, the thread
  * cannot tell whether the promise is still at it, since that exception runs no `finally`. So the promise goes on when
  * the thread is at its event loop, and until then `tryClaim` claims nothing here.
  *
@@ -53,9 +53,10 @@ import { timedOut } from '../common/errors.js';
 import type { Signal } from '../objects/options.js';
 import { checkWaitAsync } from '../runtime/doorbell.js';
 import { CancelledError, DisposedError, mayNotBlock, noRoom } from '../runtime/errors.js';
+import { afterInterrupt } from '../runtime/interrupts.js';
 import type { Membership, Shared } from '../runtime/membership.js';
 import { countdown, parkUntilDue } from '../runtime/parking.js';
-import { type closed, DONE, Fifo, type Promises } from '../runtime/promises.js';
+import { type closed, Fifo, type Promises } from '../runtime/promises.js';
 import { closedAt } from './closed-error.js';
 import type { Module } from './compiled.js';
 import { PendingRequest } from './pending-request.js';
@@ -117,12 +118,11 @@ export class Endpoint {
    * The others belong to a call under way.
    */
   inTransit = 0;
-  /** Whether a microtask is to look for what a cut call has left. */
-  #isExpecting = false;
-  readonly #afterTurn = (): void => {
-    this.#isExpecting = false;
-    this.#look();
-  };
+  /**
+   * An exception may cut the call short that claims now. Then the thread does what is left when it has returned to its
+   * event loop, if no other call of the thread comes before.
+   */
+  readonly expectCut = afterInterrupt(() => this.#look());
   /** The address of the attachment. */
   readonly record: number;
   readonly #texts: Texts;
@@ -196,17 +196,6 @@ export class Endpoint {
     }
     // The permits that the thread still holds belong to promises that do not know it yet.
     return answer === CUT_SHORT ? REFUSED : answer;
-  }
-
-  /**
-   * An exception may cut the call short that claims now. Then a microtask does what is left, if no other call of the
-   * thread comes before.
-   */
-  expectCut(): void {
-    if (this.#isExpecting) return;
-    DONE.then(this.#afterTurn);
-    // In this order: if an exhausted stack ends this call, the next one tries again.
-    this.#isExpecting = true;
   }
 
   /** Whether a cut call has left places that it had claimed, or permits. */

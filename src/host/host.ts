@@ -101,6 +101,12 @@ export interface Host {
   keepAlive(on: boolean): void;
   /** Runs a function when the running code has ended, before the thread can sleep. */
   soon(run: () => void): void;
+  /**
+   * Runs a function when the running code has ended, and costs little: a call that can be cut short asks for it before it
+   * begins (runtime/interrupts.ts). Node runs it after the last microtask, so that a thread that awaits call after call
+   * pays for it once. A browser runs it as a microtask: there `soon` needs more than the thread of the audio has.
+   */
+  afterTurn(run: () => void): void;
   /** Tells the programmer of a likely mistake. */
   warn(message: string): void;
   /**

@@ -198,6 +198,9 @@ export const host: Host = {
   soon(run) {
     nextTick(run);
   },
+  afterTurn(run) {
+    nextTick(run);
+  },
   warn(message) {
     process.emitWarning(message, 'TaketurnsWarning');
   },

@@ -58,6 +58,9 @@ export const host: Host = {
       port.postMessage(undefined);
     }
   },
+  afterTurn(run) {
+    Promise.resolve().then(run);
+  },
   warn: (message) => console.warn(message),
   onExit: () => () => {},
   ...(typeof Worker === 'function' ? { waitAsync } : {}),

@@ -17,6 +17,7 @@
  *     a change of the side of a RwLock      acts, side.ts           recover, side.ts         rw-lock.ts
  *     a wait for a phase                    #blocks                 [uncountBlocked]         phase-object.ts
  *     the action of a barrier               #acts, barrier.ts       breakPhase (core)        barrier.ts
+ *     the function of a Once                #runs                   #end, once.ts            once.ts
  *     a claimed place of a channel          E_TOOK_COUNT (core)     #endCut, endpoint.ts     endpoint.ts
  *     a select for which the thread blocks  blocking, select.ts     abandon, select.ts       select.ts
  *     a condition called on a chain         onChain (papers)        waiting.ts               waiting.ts
@@ -26,6 +27,8 @@
  * Only a wait on a condition also looks for stack beforehand (sync/has-stack.ts): it must lock its mutex again however it
  * ends.
  */
+
+import { host } from '#host';
 
 /**
  * Returns a function that a thread calls when it is about to wait. `recover` then runs as soon as the thread has
@@ -40,7 +43,7 @@ export function afterInterrupt(recover: () => void): () => void {
   return () => {
     if (isExpected) return;
     // The order matters: if an exhausted stack makes this call fail, the next call tries again.
-    Promise.resolve().then(run);
+    host.afterTurn(run);
     isExpected = true;
   };
 }

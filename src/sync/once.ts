@@ -19,6 +19,7 @@ import { type Definition, find, type Handle, make, open } from '../objects/refer
 import { disposedError, forget, isOver, reference } from '../objects/shared-object.js';
 import { checkWaitAsync } from '../runtime/doorbell.js';
 import { checkOptions, checkType, described, refuseName, selfDeadlock } from '../runtime/errors.js';
+import { afterInterrupt } from '../runtime/interrupts.js';
 import { countdown } from '../runtime/parking.js';
 import {
   address,
@@ -87,6 +88,9 @@ export class Once extends PhaseObject<typeof KIND> {
    * this field true.
    */
   #runs = false;
+  readonly #endAfterInterrupt = afterInterrupt(() => {
+    if (this.#runs) this.#end(false);
+  });
   /** Whether the object has warned of a function of `runAsync` that calls `runAsync` again. */
   #warned = false;
   /** Whether the work had been done when this object released its reference. */
@@ -159,9 +163,8 @@ export class Once extends PhaseObject<typeof KIND> {
     let isDone = false;
     this.#runs = true;
     try {
-      // The runtime may end the function by an interrupt, without `finally`. Then this microtask lets another call try,
-      // as soon as the thread has returned to its event loop.
-      Promise.resolve().then(() => this.#runs && this.#end(false));
+      // The runtime may end the function by an interrupt, without `finally`. Then another call may try.
+      this.#endAfterInterrupt();
       refusePromise(fn(), `${what}: fn must not return a promise: use runAsync`);
       isDone = true;
     } finally {

@@ -226,9 +226,20 @@ describe('a thread that waits again and again', () => {
     const expectInterrupt = afterInterrupt(() => runs++);
     for (let round = 1; round <= 2; round++) {
       for (let i = 0; i < 10; i++) expectInterrupt();
-      await Promise.resolve();
+      await turn();
       expect(runs).toBe(round);
     }
+  });
+
+  it('runs it once for all the calls that the thread awaits until then', async () => {
+    let runs = 0;
+    const expectInterrupt = afterInterrupt(() => runs++);
+    for (let i = 0; i < 10; i++) {
+      expectInterrupt();
+      await undefined;
+    }
+    await turn();
+    expect(runs).toBe(1);
   });
 
   it('has no microtask for each of its waits, which would pile up if it never returns', () => {

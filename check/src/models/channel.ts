@@ -16,7 +16,7 @@
  *     A  agrees with the others on a codec
  *     D  disposes
  *     X  reaps each thread that dies
- *     T  goes round the event loop, where a microtask puts in order what a cut call has left
+ *     T  goes round the event loop, and puts in order what a cut call has left
  *     E  ends
  *
  * Behind S, R, N, n, M, B, C and T, a ! says that an exception may cut one call short, wherever a runtime may do so. The
@@ -378,7 +378,7 @@ function mendingSteps(
   return steps;
 }
 
-/** The microtask: does what cut calls have left undone at both ends, and counts what they have left unread. */
+/** What follows at the event loop: does what cut calls have left undone at both ends, and counts what they have left unread. */
 function turn(): Op {
   const HALF = 8;
   const of = (sends: boolean) => (scene: Scene, t: number) =>
@@ -827,7 +827,7 @@ export const models: readonly Model[] = [
   model('C! T | S R', { filled: 1, mayWait: true }),
   model('S C! S T | R R', { mayWait: true }),
   model('R! C T | S', { filled: 1 }),
-  // The microtask is cut short, too.
+  // What follows at the event loop is cut short, too.
   model('S! T! T C | R'),
   model('R! T! T | B S', { filled: 1 }),
   model('S! S! C T | R', { long: true }),

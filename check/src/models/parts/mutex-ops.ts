@@ -7,7 +7,7 @@
  *     C  lock by a thread that is the head already
  *     c  lock that an exception cuts short while the thread sleeps as the head
  *     q  lock that an exception cuts short when the thread stands in the queue
- *     r  the microtask that completes a call which was cut short
+ *     r  goes round the event loop, and completes a call which was cut short
  *     T  tryLock
  *     U  unlock, if the thread has the lock
  *     v  the first call of an unlock, without the call that must follow
