@@ -62,6 +62,7 @@ export const KIND_MULTILANE_SEMAPHORE: i32 = 29; // papers/
 export const KIND_KEYED_MUTEX: i32 = 30 | IS_ROBUST; // keyed/
 export const KIND_KEYED_SEMAPHORE: i32 = 31 | IS_ROBUST; // keyed/
 export const KIND_RATE_LIMITER: i32 = 32; // keyed/
+export const KIND_KEYED_RATE_LIMITER: i32 = 33; // keyed/
 /** The sending end of a channel. Its handle is that of the channel. */
 export const KIND_CHANNEL: i32 = 36 | HAS_QUEUE | IS_END | FLOWS | HOLDS | IS_ROBUST; // channel/
 /** The receiving end of a channel. */

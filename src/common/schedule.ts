@@ -97,7 +97,7 @@ const IS_DISMISSED = 6;
 const IS_REFUSED = 7;
 
 /** Permits that are due within so many milliseconds may go together, because no timer is finer. */
-const TICK = 5;
+export const TICK = 5;
 
 /** `look` answers how many milliseconds the request waits on, or one of these. */
 export const BEGUN = 0;

@@ -16,6 +16,13 @@ export type { PermitsRequest } from '../common/waits.js';
 export { SelfDeadlockError } from '../runtime/errors.js';
 export { HeldKeys } from './held-keys.js';
 export { KeyedMutex, type KeyedMutexHandle, type KeyedMutexOptions } from './keyed-mutex.js';
+export {
+  KeyedRateLimiter,
+  type KeyedRateLimiterHandle,
+  type KeyedRateLimiterOptions,
+  type KeyedRateLimiterStats,
+  type RateOfKeyStats,
+} from './keyed-rate-limiter.js';
 export { KeyedSemaphore, type KeyedSemaphoreHandle, type KeyedSemaphoreOptions } from './keyed-semaphore.js';
 export {
   RateLimiter,

@@ -26,6 +26,11 @@ const THREADS = 8;
 const MOST_IN_FRONT = 64;
 /** Milliseconds. */
 const ROUNDING = 1e-6;
+/**
+ * How many milliseconds later than the thread that only sleeps another one may wake. The system lets a thread that has
+ * computed wait longer for a processor. A thread that nobody wakes looks again after a second.
+ */
+const AT_ONCE = 400;
 const never = new Int32Array(new SharedArrayBuffer(4));
 /** How many windows of one limiter are filled at most. */
 const WINDOWS = 50;
@@ -206,7 +211,7 @@ async function program() {
       // A thread that was killed may not have written its last take.
       .filter(({ permits: taken }) => taken > 0)
       .sort((a, b) => a.begun - b.begun);
-    check(history, { permits, per, burst, killed, wake: Atomics.load(late, 0) + 5 }, told);
+    check(history, { permits, per, burst, killed, wake: Atomics.load(late, 0) + AT_ONCE }, told);
     told.latestWake = Math.max(told.latestWake, Atomics.load(late, 0));
     told.limiters++;
     limiter.dispose();

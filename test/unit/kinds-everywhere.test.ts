@@ -35,7 +35,10 @@ it('the pattern leaves out the classes of the papers, and no others', () => {
 });
 
 /** Classes that have a program of their own in place of the soak and the simulation: it checks all takes. */
-const CHECKED: Record<string, string> = { RateLimiter: 'rate-history-threads.mjs' };
+const CHECKED: Record<string, string> = {
+  RateLimiter: 'rate-history-threads.mjs',
+  KeyedRateLimiter: 'rate-cells.mjs',
+};
 
 it.each(ours)('%s is in the suite, in the soak, in the simulation, and in the pages', (kind) => {
   const name = kind.replace(/(?!^)[A-Z]/g, (letter) => `-${letter}`).toLowerCase();

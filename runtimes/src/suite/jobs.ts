@@ -10,7 +10,15 @@ import {
 } from 'taketurns';
 import type { EventCount, Sequencer } from 'taketurns/algorithms';
 import { Channel, type ChannelHandle, number, Watch, type WatchHandle } from 'taketurns/channel';
-import { type Key, type KeyedMutex, type KeyedSemaphore, RateLimiter, type RateLimiterHandle } from 'taketurns/keyed';
+import {
+  type Key,
+  type KeyedMutex,
+  KeyedRateLimiter,
+  type KeyedRateLimiterHandle,
+  type KeyedSemaphore,
+  RateLimiter,
+  type RateLimiterHandle,
+} from 'taketurns/keyed';
 import { startMetrics } from 'taketurns/metrics';
 import { type AtomicSemaphore, atomicWait, atomicWaitAsync } from 'taketurns/p0514';
 import { nameThread, watchDeadlocks } from 'taketurns/report';
@@ -233,6 +241,12 @@ export const jobs: Record<string, Job> = {
     const limiter = RateLimiter.from(handle);
     kept.push(limiter);
     return limiter.tryTake();
+  },
+
+  tryTakeOf(handle: KeyedRateLimiterHandle, key: Key): boolean {
+    const limiter = KeyedRateLimiter.from(handle);
+    kept.push(limiter);
+    return limiter.tryTake(key);
   },
 
   keepKey(handle: Handle, key: Key): void {

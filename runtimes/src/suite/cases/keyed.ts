@@ -1,6 +1,6 @@
 /** taketurns/keyed: locks by key that threads share. */
 import { Arena } from 'taketurns';
-import { KeyedMutex, KeyedSemaphore, RateLimiter } from 'taketurns/keyed';
+import { KeyedMutex, KeyedRateLimiter, KeyedSemaphore, RateLimiter } from 'taketurns/keyed';
 import { equal, ok, sleep, until } from '../check.js';
 import { test } from '../run.js';
 import type { Member } from '../team.js';
@@ -44,5 +44,14 @@ test('keyed: the threads of a rate read one clock, whenever they have started', 
   const isFree = limiter.tryTake();
   ok(!isFree || performance.now() - asked >= per, 'there is one permit in a window');
   await limiter.takeAsync();
+  limiter.dispose();
+});
+
+test('keyed: a rate of a key is one in all threads', async ({ team }) => {
+  const limiter = new KeyedRateLimiter(2, 1_000_000, { burst: 2 });
+  const worker = await team.member();
+  ok(limiter.tryTake('Ann'), 'the first permit');
+  ok(await worker.call('tryTakeOf', limiter.handle, 'Ann'), 'the worker takes the second one');
+  equal([limiter.tryTake('Ann'), limiter.tryTake('Bob')], [false, true], 'the third permit, and that of another key');
   limiter.dispose();
 });
