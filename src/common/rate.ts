@@ -2,9 +2,9 @@
  * A rate: so many permits in any window of so many milliseconds. What the limiters of tasks and of threads have in common:
  * their arguments. Both keep their promise by a schedule (schedule.ts).
  */
-import { bad, checkChoice, checkInteger, checkOptions } from './errors.js';
+import { bad, checkChoice, checkInteger, checkOptions, checkType } from './errors.js';
 import type { Key } from './keys.js';
-import type { Limited } from './limiting.js';
+import { type Limited, limited } from './limiting.js';
 import { type PermitsRequest, requestOf, type WaitOptions } from './waits.js';
 
 /** The options of a rate. */
@@ -83,8 +83,31 @@ export interface KeyedRateLimiting extends Rate {
   ): Limited<This, [key: K, ...args: Arguments], T>;
 }
 
-/** @internal Checks the request of `limit`, and returns its parts. */
-export function rateRequestOf(
+/**
+ * @internal
+ * Checks the arguments of `limit` of a rate, and returns its function.
+ * @param most the number of permits that there are.
+ * @param enter calls `call` when so many permits go. `stays` says whether they count until its result is settled.
+ */
+export function limitedByRate<This, Arguments extends unknown[], T>(
+  kind: string,
+  run: (this: This, ...args: Arguments) => T,
+  request: RateRequest,
+  most: number,
+  enter: (
+    call: () => T,
+    taken: { readonly permits: number; readonly stays: boolean },
+    wait: WaitOptions | undefined,
+    args: Arguments,
+  ) => unknown,
+): Limited<This, Arguments, T> {
+  checkType(`${kind}.limit: run`, run, 'function', 'a function');
+  const { wait: given, ...taken } = rateRequestOf(kind, request, most);
+  return limited(kind, run, given, async (call, wait, args) => await enter(call, taken, wait, args));
+}
+
+/** Checks the request of `limit`, and returns its parts. */
+function rateRequestOf(
   kind: string,
   request: RateRequest,
   most: number,

@@ -10,17 +10,17 @@
 import type { Arena } from '../arena/arena.js';
 import { KIND_RATE_LIMITER, LIMIT, O_INITIAL, O_MAX, O_SPIN } from '../border/numbers.js';
 import { timedOut } from '../common/errors.js';
-import { type Limited, limited } from '../common/limiting.js';
+import type { Limited } from '../common/limiting.js';
 import {
   checkPause,
   checkRate,
   checkResize,
   checkSpent,
+  limitedByRate,
   type Rate,
   type RateLimiting,
   type RateOptions,
   type RateRequest,
-  rateRequestOf,
   tooMany,
 } from '../common/rate.js';
 import { requestOf } from '../common/waits.js';
@@ -32,7 +32,6 @@ import {
   CancelledError,
   checkInteger,
   checkOptions,
-  checkType,
   described,
   refuseName,
   type TimeoutError,
@@ -273,11 +272,9 @@ export class RateLimiter extends SharedObject<typeof KIND> implements RateLimiti
     run: (this: This, ...args: Arguments) => T,
     ...request: RateRequest
   ): Limited<This, Arguments, T> {
-    checkType(`${KIND}.limit: run`, run, 'function', 'a function');
-    const { permits, stays, wait: given } = rateRequestOf(KIND, request, this.#queue.permits);
-    return limited(KIND, run, given, async (call, wait) => {
+    return limitedByRate(KIND, run, request, this.#queue.permits, (call, { permits, stays }, wait) => {
       const limits = this.#check('limit', permits, wait);
-      return await this.#queue.run(permits, limits, stays ? STAYING : CALL, this.#texts, call);
+      return this.#queue.run(permits, limits, stays ? STAYING : CALL, this.#texts, call);
     });
   }
 

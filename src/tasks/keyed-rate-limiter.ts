@@ -8,18 +8,18 @@
  * is over after half as many new keys as there were at its begin, so at most half as many keys are kept in vain as there
  * are keys that count.
  */
-import { checkInteger, checkOptions, checkType } from '../common/errors.js';
+import { checkInteger, checkOptions } from '../common/errors.js';
 import { checkKey, type Key, keyText } from '../common/keys.js';
-import { type Limited, limited } from '../common/limiting.js';
+import type { Limited } from '../common/limiting.js';
 import {
   checkPause,
   checkRate,
   checkSpent,
   type KeyedRateLimiting,
+  limitedByRate,
   type Rate,
   type RateOptions,
   type RateRequest,
-  rateRequestOf,
 } from '../common/rate.js';
 import { requestOf, type WaitOptions } from '../common/waits.js';
 import type { RateLimiterStats } from './rate-limiter.js';
@@ -170,12 +170,10 @@ export class KeyedRateLimiter extends TaskObject implements KeyedRateLimiting {
     run: (this: This, key: K, ...args: Arguments) => T,
     ...request: RateRequest
   ): Limited<This, [key: K, ...args: Arguments], T> {
-    checkType(`${KIND}.limit: run`, run, 'function', 'a function');
-    const { permits, stays, wait: given } = rateRequestOf(KIND, request, this.#rate.permits);
-    return limited(KIND, run, given, async (call, wait, [key]) => {
+    return limitedByRate(KIND, run, request, this.#rate.permits, (call, { permits, stays }, wait, [key]) => {
       this.#check('limit', key, permits);
       const limits = this[begin]('limit', wait);
-      return await this.#of(key).run(permits, limits, stays, call);
+      return this.#of(key).run(permits, limits, stays, call);
     });
   }
 

@@ -2,18 +2,18 @@
  * RateLimiter lets at most so many permits begin in any window of so many milliseconds, and never one more. What it
  * promises, and why it keeps the promise, is told in common/schedule.ts; its promises wait in rate-queue.ts.
  */
-import { checkInteger, checkOptions, checkType } from '../common/errors.js';
-import { type Limited, limited } from '../common/limiting.js';
+import { checkInteger, checkOptions } from '../common/errors.js';
+import type { Limited } from '../common/limiting.js';
 import {
   checkPause,
   checkRate,
   checkResize,
   checkSpent,
+  limitedByRate,
   type Rate,
   type RateLimiting,
   type RateOptions,
   type RateRequest,
-  rateRequestOf,
   tooMany,
 } from '../common/rate.js';
 import { requestOf, type WaitOptions } from '../common/waits.js';
@@ -126,11 +126,9 @@ export class RateLimiter extends TaskObject implements RateLimiting<RateRequest>
     run: (this: This, ...args: Arguments) => T,
     ...request: RateRequest
   ): Limited<This, Arguments, T> {
-    checkType(`${KIND}.limit: run`, run, 'function', 'a function');
-    const { permits, stays, wait: given } = rateRequestOf(KIND, request, this.#queue.permits);
-    return limited(KIND, run, given, async (call, wait) => {
+    return limitedByRate(KIND, run, request, this.#queue.permits, (call, { permits, stays }, wait) => {
       this.#check('limit', permits);
-      return await this.#queue.run(permits, this[begin]('limit', wait), stays, call);
+      return this.#queue.run(permits, this[begin]('limit', wait), stays, call);
     });
   }
 
