@@ -23,7 +23,7 @@ describe('the tarball', () => {
       /^src\/.+\.(ts|js)$/,
       /^docs\/(guides\/)?[^/]+\.(md|svg)$/,
       /^examples\/.+\.(mjs|js|html|json)$/,
-      /^((README|SECURITY)\.md|LICENSE|package\.json)$/,
+      /^((CHANGELOG|README|SECURITY)\.md|LICENSE|package\.json)$/,
     ];
     const others = packed.files
       .map(({ path }) => path)

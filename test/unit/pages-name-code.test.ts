@@ -182,7 +182,7 @@ describe('the commands', () => {
   it('of each folder stand in docs/internals/commands.md', () => {
     const page = read('docs/internals/commands.md');
     // What npm runs by itself, and the parts of `npm run build`.
-    const UNNAMED = ['prepack', 'preprepare', 'build', 'build:all', 'build:library'];
+    const UNNAMED = ['prepack', 'preprepare', 'version', 'build', 'build:all', 'build:library'];
     const missing = [...scripts].flatMap(([folder, names]) =>
       names
         .filter((name) => !UNNAMED.includes(name))
