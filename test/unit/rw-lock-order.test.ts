@@ -194,10 +194,19 @@ describe('a writer that has its turn, and waits for readers', () => {
     lock.dispose();
   });
 
+  it('has a free lock at once, and needs no promise for that', async () => {
+    const lock = new RwLock({ arena });
+    const promise = lock.lockWriteAsync();
+    lock.unlockWrite();
+    await promise;
+    lock.dispose();
+  });
+
   it('is told of a dispose in the turn in which its turn has come', async () => {
     for (const by of [undefined, OtherThread]) {
       const lock = new RwLock({ arena });
       const other = by && new by(lock);
+      await lock.lockReadAsync();
       const promise = lock.writeAsync();
       if (other) other.dispose();
       else lock.dispose();

@@ -695,6 +695,9 @@ export class RwLock extends PhaseObject<typeof KIND> implements RwLockGuards<Hel
     const timeout = options === undefined ? Infinity : checkWaitOptions(`${KIND}.${method}`, options);
     const { signal } = options ?? {};
     checkWaitAsync();
+    // Usually the lock is free, and nothing has to be made for a wait.
+    const died = writes ? this.#tryLockWriting() : undefined;
+    if (died !== undefined) return died;
     const isImpatient = signal !== undefined || timeout !== Infinity;
     const left = countdown(timeout);
     const { attachment, promises } = this.#shared;
@@ -728,7 +731,10 @@ export class RwLock extends PhaseObject<typeof KIND> implements RwLockGuards<Hel
     }
     if (writes) {
       try {
-        await this.#becomeWriterAsync(left, timeout, signal);
+        // Usually no reader is in.
+        const answer = this.#shut();
+        const drained = answer === QUEUED ? await this.#drainedAsync(left, timeout, signal) : answer;
+        this[checkEnded](drained, this.#wanted, timeout);
       } catch (error) {
         this.#giveTurnBack();
         throw error;
@@ -761,23 +767,31 @@ export class RwLock extends PhaseObject<typeof KIND> implements RwLockGuards<Hel
     if (writes && side.shut() === QUEUED && timeout === 0) side.drained(REFUSED);
   }
 
-  async #becomeWriterAsync(left: () => number, timeout: number, signal: Signal | undefined): Promise<void> {
+  /** Lets no more readers in. After QUEUED some have not left yet; otherwise the wait for them is over. */
+  #shut(): Drained | QUEUED {
     const side = this[sideOfLock];
     this.#recover();
-    let answer: Drained | QUEUED = this.#section(TURNING, () => side.shut());
+    return this.#section(TURNING, () => {
+      const answer = side.shut();
+      if (answer !== QUEUED) side.drained(answer);
+      return answer;
+    });
+  }
+
+  /** The gate is shut. Waits until all readers have left, and ends the wait. */
+  async #drainedAsync(left: () => number, timeout: number, signal: Signal | undefined): Promise<Drained> {
+    const side = this[sideOfLock];
     // The code of the signal may read the phase of another object.
     const phase = this[phaseSeen];
+    let answer: Drained = REFUSED;
     try {
-      if (answer === QUEUED) {
-        answer = REFUSED;
-        if (signal?.aborted) throw reasonOf(signal);
-        if (timeout > 0) answer = await this.#drainAsync(phase, Math.max(left(), 0), signal);
-      }
+      if (signal?.aborted) throw reasonOf(signal);
+      if (timeout > 0) answer = await this.#drainAsync(phase, Math.max(left(), 0), signal);
     } finally {
       this.#recover();
       this.#section(TURNING, () => side.drained(answer));
     }
-    this[checkEnded](answer, this.#wanted, timeout);
+    return answer;
   }
 
   /**
@@ -902,7 +916,10 @@ export class RwLock extends PhaseObject<typeof KIND> implements RwLockGuards<Hel
   async #upgradeAsync(options: WaitOptions | undefined): Promise<HeldWrite> {
     const timeout = options === undefined ? Infinity : checkWaitOptions('HeldUpdate.upgradeAsync', options);
     this.#readySide();
-    await this.#becomeWriterAsync(countdown(timeout), timeout, options?.signal);
+    const left = countdown(timeout);
+    const answer = this.#shut();
+    const drained = answer === QUEUED ? await this.#drainedAsync(left, timeout, options?.signal) : answer;
+    this[checkEnded](drained, this.#wanted, timeout);
     return new WriteGuard(this.#guarded, this[functions].hasDied(this[address]) !== 0);
   }
 
