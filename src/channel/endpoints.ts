@@ -30,6 +30,7 @@ import {
   P_PEER,
   PAGE_SIZE,
 } from '../border/numbers.js';
+import { createObject, type ObjectWords } from '../objects/new-object.js';
 import { Reference } from '../objects/reference.js';
 import { close, forget, reference, SharedObject } from '../objects/shared-object.js';
 import { ArenaFullError, arenaFull, DisposedError, noRoom, quoted } from '../runtime/errors.js';
@@ -214,10 +215,16 @@ function made(
 ): Reference | undefined {
   const { core } = membership;
   const word = (offset: number): number => words[(f + offset) / 4] as number;
-  const robust = Number((form.kindNumber & IS_ROBUST) !== 0);
-  const properties = [form.kindNumber, 0, word(O_MAX), word(O_SPIN), word(O_THRESHOLD), robust] as const;
+  const ofEnd: ObjectWords = {
+    kind: form.kindNumber,
+    permits: 0,
+    max: word(O_MAX),
+    spin: word(O_SPIN),
+    threshold: word(O_THRESHOLD),
+    robust: Number((form.kindNumber & IS_ROBUST) !== 0),
+  };
   const make = (): number => {
-    const attachment = core.createObject(...properties, BigInt(f), 0n);
+    const attachment = createObject(core, ofEnd, BigInt(f));
     if (attachment < 0) return attachment;
     if (module.claimPages(core.attachedTo(attachment)) !== 0) return attachment;
     core.letGo(attachment, 0);

@@ -23,8 +23,8 @@ import {
   type Regions,
   WIDE,
 } from '../look/key-reading.js';
+import { openName } from '../objects/new-object.js';
 import type { Membership } from '../runtime/membership.js';
-import { ADAPTIVE } from '../runtime/numbers.js';
 import { NO_PARTS } from './entry.js';
 
 /** The object under which a name is looked up: the table, or the part of a long key. */
@@ -158,7 +158,8 @@ export class KeyNames implements Regions {
     const { unnamed = 0 } = parent;
     // The call takes the object. Nothing that may throw comes before it, so the object never goes to another table.
     if (unnamed !== 0) parent.unnamed = 0;
-    return this.#core.openName(bytes, KIND_SEMAPHORE, permits, max, ADAPTIVE, 0, Number(isRobust), unnamed);
+    const ofKey = { kind: KIND_SEMAPHORE, permits, max, robust: Number(isRobust) };
+    return openName(this.#core, bytes, ofKey, unnamed);
   }
 }
 

@@ -36,7 +36,7 @@ import {
   shown,
 } from '../runtime/errors.js';
 import { type LibraryObject, type Membership, Shared } from '../runtime/membership.js';
-import { ADAPTIVE, HELD } from '../runtime/numbers.js';
+import { HELD } from '../runtime/numbers.js';
 import {
   type ArenaHandle,
   fromHandle,
@@ -45,6 +45,7 @@ import {
   membershipForNew,
   membershipOf,
 } from '../runtime/own-arenas.js';
+import { createObject, type ObjectWords, openName } from './new-object.js';
 import type { Properties } from './options.js';
 
 /** A plain, structured-cloneable value that stands for a shared object in a message to another thread. */
@@ -151,19 +152,12 @@ export interface Definition<K extends Kind, A extends Arguments> {
   readonly mismatch?: (name: string) => Error;
 }
 
-/** The words that a new object gets. An object that is found by its name must agree in these words. */
-function words(
-  kindNumber: number,
-  {
-    permits,
-    max,
-    spin = ADAPTIVE,
-    threshold = 0,
-    robust = (kindNumber & IS_ROBUST) !== 0,
-    hash = Number(robust),
-  }: Properties,
-) {
-  return [kindNumber, permits, max, spin, threshold, hash] as const;
+/** Returns the words of a new object of this kind that has these properties. */
+function wordsOf(
+  kind: number,
+  { robust = (kind & IS_ROBUST) !== 0, hash = Number(robust), ...p }: Properties,
+): ObjectWords {
+  return { ...p, kind, robust: hash };
 }
 
 /**
@@ -187,7 +181,7 @@ export function makeObject<K extends Kind>(
   membership: Membership,
 ): Reference {
   const answer = attached(membership, () =>
-    membership.core.createObject(...words(kindNumber, p), p.variant ?? 0n, p.firstTicket ?? 0n),
+    createObject(membership.core, wordsOf(kindNumber, p), p.variant, p.firstTicket),
   );
   return referenceBy(membership, answer, kind, kind, true);
 }
@@ -278,7 +272,7 @@ function opened<K extends Kind, A extends Arguments>(
     const draft = new Uint8Array(memory.buffer, core.draftName() + N_LENGTH, N_BYTES - N_LENGTH + NAME_ROOM).fill(0);
     draft[0] = bytes.length;
     draft.set(bytes, N_BYTES - N_LENGTH);
-    return core.openName(bytes.length, ...words(number, p), 0);
+    return openName(core, bytes.length, wordsOf(number, p));
   });
   host.named?.();
   const which = `${what} ${quoted(name)}`;

@@ -6,6 +6,7 @@ import { Arena, DisposedError, Semaphore } from 'taketurns';
 import { Channel, type Codec, json, number, Watch } from 'taketurns/channel';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { KINDS } from '../../dist/border/kinds.js';
+import { createObject } from '../../dist/objects/new-object.js';
 import { instantiate } from '../../dist/runtime/instance.js';
 import { closed } from '../../dist/runtime/promises.js';
 import { membershipOf, replaceable } from '../support/membership.js';
@@ -118,7 +119,7 @@ describe('open', () => {
         const answer = letGo(mine, how);
         if (found !== address || semaphore !== 0) return answer;
         other.letGo(attachment, 0);
-        semaphore = other.createObject(KINDS.Semaphore, 1, 9, 0, 0, 0, 0n, 0n);
+        semaphore = createObject(other, { kind: KINDS.Semaphore, permits: 1, max: 9, robust: 0 });
         return answer;
       };
       const second = open();

@@ -22,6 +22,7 @@ import { Barrier, Condition, Event, Latch, Once, RwLock, WaitGroup } from 'taket
 import { expect, it } from 'vitest';
 import { KINDS } from '../../dist/border/kinds.js';
 import { channelOf } from '../../dist/channel/compiled.js';
+import { createObject } from '../../dist/objects/new-object.js';
 import { instantiate } from '../../dist/runtime/instance.js';
 import { membershipOf } from '../support/membership.js';
 import { at, Memory } from '../support/memory.js';
@@ -48,7 +49,7 @@ class Left {
     expect(core.register(0)).toBe(thread);
     // A key whose next owner is to learn that this thread has gone keeps its object.
     for (let i = 0; i < SIZES.objects - 4; i++) {
-      const attachment = core.createObject(KINDS.Semaphore, 5, 9, 0, 0, 1, 0n, 0n);
+      const attachment = createObject(core, { kind: KINDS.Semaphore, permits: 5, max: 9, robust: 1 });
       expect(attachment).toBeGreaterThan(0);
       core.tryAcquireRobust(core.attachedTo(attachment), 2, attachment);
       // As the attachment to an end of a channel, of which a stale call would pass places on.

@@ -3,6 +3,7 @@
 import { Violation } from '../engine/search/violation.js';
 import { ANSWER_CLOSED, constant, STATE_MASK } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
+import { newObject } from '../scene/new-object.js';
 import { acquire } from '../scene/ops/acquire.js';
 import { call, dispose } from '../scene/ops/calls.js';
 import { supervise } from '../scene/ops/deaths.js';
@@ -22,7 +23,7 @@ const KIND = constant('KIND_SEMAPHORE');
 const create = (mayFail = false): Op =>
   call(
     'createObject',
-    () => [KIND, 1, LIMIT, 0, 0, 0, 0, 0, 0, 0],
+    () => newObject({ kind: KIND, permits: 1, max: LIMIT }),
     (attachment, scene, t) => {
       if (attachment < 0 && !mayFail) throw new Violation(`thread ${t} finds no room for an object`);
       const address = attachment < 0 ? 0 : scene.objectOf(attachment);

@@ -13,6 +13,7 @@ import {
   TICKET,
 } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
+import { newObject } from '../scene/new-object.js';
 import { acquire } from '../scene/ops/acquire.js';
 import { call, dispose } from '../scene/ops/calls.js';
 import { eventLoop } from '../scene/ops/event-loop.js';
@@ -143,7 +144,7 @@ const staysFor = (
 ): Op[] => [
   call(
     'createObject',
-    () => [constant(kind), permits, LIMIT, 0, 0, 0, 0, 0, -1, 0],
+    () => newObject({ kind: constant(kind), permits, max: LIMIT, first: 0xffffffffn }),
     (answer, scene, t) => scene.set(t, GOT + 1, answer),
   ),
   ...changes.flatMap(([offset, value, before]) => [
@@ -234,7 +235,17 @@ export const models: readonly Model[] = [
       [
         call(
           'createObject',
-          () => [KIND, 2, 3, 5, 6, 1, 7, 8, -4, -1],
+          () =>
+            newObject({
+              kind: KIND,
+              permits: 2,
+              max: 3,
+              spin: 5,
+              threshold: 6,
+              robust: 1,
+              variant: [7, 8],
+              first: -4n,
+            }),
           (attachment, scene) => {
             const address = scene.objectOf(attachment);
             if (address !== scene.regions.objects + OBJECT_SIZE) throw new Violation(`an object is made at ${address}`);
@@ -249,7 +260,7 @@ export const models: readonly Model[] = [
               throw new Violation('an object is made of another generation');
           },
         ),
-        asks('createObject', () => [KIND, 0, 1, 0, 0, 0, 0, 0, 0, 0], constant('ANSWER_OBJECTS_FULL')),
+        asks('createObject', () => newObject({ kind: KIND }), constant('ANSWER_OBJECTS_FULL')),
         asks(
           'attach',
           ({ regions }) => [regions.objects + OBJECT_SIZE, GENERATION, KIND + 1],
@@ -299,13 +310,13 @@ export const models: readonly Model[] = [
         asks('arrive', () => [CLOSED_OBJECT, 1, 0, 0], ANSWER_CLOSED),
         asks('countDown', () => [CLOSED_OBJECT, 1], ANSWER_CLOSED),
         asks('tryLock', () => [CLOSED_OBJECT], ANSWER_CLOSED),
-        asks('createObject', () => [KIND, 0, 1, 0, 0, 0, 0, 0, 0, 0], 3),
+        asks('createObject', () => newObject({ kind: KIND }), 3),
         asks(
           'attachedTo',
           () => [3],
           ({ regions }) => regions.objects,
         ),
-        asks('createObject', () => [KIND, 0, 1, 0, 0, 0, 0, 0, 0, 0], constant('ANSWER_OBJECTS_FULL')),
+        asks('createObject', () => newObject({ kind: KIND }), constant('ANSWER_OBJECTS_FULL')),
         asks(
           'draftName',
           () => [],
@@ -363,7 +374,7 @@ export const models: readonly Model[] = [
         call('letGo', (scene) => [scene.attachment(0, 0), 0]),
         call(
           'createObject',
-          () => [KIND, 0, 1, 0, 0, 0, 0, 0, 0, 0],
+          () => newObject({ kind: KIND }),
           (attachment, scene) => {
             const made = scene.objectOf(attachment);
             if (made !== scene.semaphores[0]) throw new Violation(`an object is made at ${made}`);

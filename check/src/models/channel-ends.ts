@@ -16,6 +16,7 @@
 import { Violation } from '../engine/search/violation.js';
 import { constant, GRANT, TICKET } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
+import { newObject } from '../scene/new-object.js';
 import { call } from '../scene/ops/calls.js';
 import { supervise } from '../scene/ops/deaths.js';
 import type { Scene } from '../scene/scene.js';
@@ -51,13 +52,21 @@ const word = (scene: Scene, address: number): number => scene.machine.words[addr
 
 /** Makes a channel with one message. Thread 0 has taken it and not freed its place, if it has both ends. */
 function makeChannel(scene: Scene, has: readonly Has[], order: 'F M' | 'M F'): void {
-  const f = scene.callNow(0, 'createObject', constant('KIND_CHANNEL'), 1, 0, 0, PLACE, 1, 0, 0, 0, 0);
+  const f = scene.callNow(
+    0,
+    'createObject',
+    ...newObject({ kind: constant('KIND_CHANNEL'), permits: 1, max: 0, threshold: PLACE, robust: 1 }),
+  );
   const [F, kindF, kindM] = [
     scene.callNow(0, 'attachedTo', f),
     constant('KIND_CHANNEL'),
     constant('KIND_RECEIVING_END'),
   ];
-  const m = scene.callNow(0, 'createObject', kindM, 0, 0, 0, PLACE, 1, F, 0, 0, 0);
+  const m = scene.callNow(
+    0,
+    'createObject',
+    ...newObject({ kind: kindM, max: 0, threshold: PLACE, robust: 1, variant: [F, 0] }),
+  );
   const M = scene.callNow(0, 'attachedTo', m);
   if (scene.callNow(0, 'claimPages', M) !== 1) throw new Error('the arena of the model has no page');
   if (scene.callNow(0, 'link', F, M) !== 1) throw new Error('the ends are linked already');
@@ -105,7 +114,7 @@ const dispose = (which: 'f' | 'm'): Op =>
 const make = (): Op =>
   call(
     'createObject',
-    () => [constant('KIND_SEMAPHORE'), PERMITS, LIMIT, 0, 0, 0, 0, 0, 0, 0],
+    () => newObject({ kind: constant('KIND_SEMAPHORE'), permits: PERMITS, max: LIMIT }),
     (attachment, scene, t) => {
       if (attachment > 0) scene.set(t, MADE, scene.objectOf(attachment));
       else if (attachment !== FULL) throw new Violation(`making a semaphore is answered ${attachment}`);
@@ -191,7 +200,11 @@ const link = (): Op => {
   return inSteps(
     'link',
     (scene, t) => {
-      scene.call(t, 'createObject', kind, 0, 0, 0, PLACE, 1, sending(scene), 0, 0, 0);
+      scene.call(
+        t,
+        'createObject',
+        ...newObject({ kind, max: 0, threshold: PLACE, robust: 1, variant: [sending(scene), 0] }),
+      );
       return 1;
     },
     (scene, t, attachment) => {
@@ -241,7 +254,11 @@ const linked = (threads: number, long = false): Model => ({
   long,
   objects(scene) {
     const kind = constant('KIND_CHANNEL');
-    const f = scene.callNow(0, 'attachedTo', scene.callNow(0, 'createObject', kind, 1, 0, 0, PLACE, 1, 0, 0, 0, 0));
+    const f = scene.callNow(
+      0,
+      'attachedTo',
+      scene.callNow(0, 'createObject', ...newObject({ kind, permits: 1, max: 0, threshold: PLACE, robust: 1 })),
+    );
     for (let t = 1; t < threads; t++) scene.callNow(t, 'attach', f, 0, kind);
     ends.set(scene, { f, m: 0 });
   },

@@ -17,6 +17,7 @@ import {
   T_FUTILE_WAKES,
 } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
+import { newObject } from '../scene/new-object.js';
 import { reduce } from '../scene/ops/acquire.js';
 import { call, dispose } from '../scene/ops/calls.js';
 import { holds, says, stands, waitingOf, waits } from '../scene/ops/looks.js';
@@ -99,7 +100,7 @@ const reads: readonly Model[] = [
     aged: true,
     leaves: true,
     objects: (scene) => {
-      scene.callNow(0, 'createObject', KIND, 0, 1, 0, 0, 0, 0, 0, 0, 0);
+      scene.callNow(0, 'createObject', ...newObject({ kind: KIND }));
       scene.semaphore({ permits: 0, first: FIRST });
     },
   },
@@ -149,7 +150,7 @@ const reads: readonly Model[] = [
       [
         asks('attach', ofFirst(0, constant('KIND_SEMAPHORE')), 3),
         nobodyWaitsBy(3),
-        asks('createObject', () => [constant('KIND_SEMAPHORE'), 1, 1, 0, 0, 0, 0, 0, 0, 0], 4),
+        asks('createObject', () => newObject({ kind: constant('KIND_SEMAPHORE'), permits: 1 }), 4),
         nobodyWaitsBy(4),
       ],
     ],
@@ -281,7 +282,7 @@ const reads: readonly Model[] = [
     arena: { objects: 3 },
     leaves: true,
     objects: (scene) => {
-      scene.callNow(0, 'createObject', MUTEX, 1, 1, 0, 0, 1, 0, 0, 0, 0);
+      scene.callNow(0, 'createObject', ...newObject({ kind: MUTEX, permits: 1, robust: 1 }));
       const address = scene.semaphore({ permits: 2, first: FIRST, robust: true });
       scene.machine.hostStore32(address + O_TIMEOUTS, 5);
       scene.machine.hostStore32(address + O_DEATHS, 6);
@@ -321,7 +322,7 @@ const reads: readonly Model[] = [
     ],
     leaves: true,
     objects: (scene) => {
-      scene.callNow(0, 'createObject', KIND, 0, 1, 0, 0, 0, 0, 0, 0, 0);
+      scene.callNow(0, 'createObject', ...newObject({ kind: KIND }));
       scene.semaphore({ permits: 1, kind: MUTEX, first: FIRST, robust: true });
     },
   },
@@ -340,7 +341,7 @@ const reads: readonly Model[] = [
     ],
     leaves: true,
     objects: (scene) => {
-      scene.callNow(0, 'createObject', KIND, 0, 1, 0, 0, 0, 0, 0, 0, 0);
+      scene.callNow(0, 'createObject', ...newObject({ kind: KIND }));
       scene.semaphore({ permits: 1, kind: MUTEX, robust: true });
     },
   },

@@ -15,6 +15,7 @@
 import { Violation } from '../engine/search/violation.js';
 import { ADMITTED, constant, KEPT, O_LIFE, OBJECT_SIZE } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
+import { newObject } from '../scene/new-object.js';
 import { call } from '../scene/ops/calls.js';
 import { supervise } from '../scene/ops/deaths.js';
 import type { Scene } from '../scene/scene.js';
@@ -309,7 +310,7 @@ const leaveIfClosed = (key: number): Op => ({
 const makeTable =
   (...all: Pairs) =>
   (scene: Scene): void => {
-    const answer = scene.callNow(0, 'createObject', TABLE, 0, 1, 0, 0, 0, 0, 0, 0, 0);
+    const answer = scene.callNow(0, 'createObject', ...newObject({ kind: TABLE }));
     const address = scene.objectOf(answer);
     scene.semaphores.push(address);
     scene.set(0, TABLE_ATTACHMENT, answer);

@@ -35,6 +35,7 @@ import type { Section } from '../engine/wasm/uninterruptible.js';
 import { tombstones } from '../scene/invariants/tombstones.js';
 import { constant, GRANT, QUEUED, TICKET } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
+import { newObject } from '../scene/new-object.js';
 import { call } from '../scene/ops/calls.js';
 import { supervise } from '../scene/ops/deaths.js';
 import { eventLoop } from '../scene/ops/event-loop.js';
@@ -484,7 +485,7 @@ const usedAgain: Model = {
     [
       disposing(),
       detaches(),
-      call('createObject', () => [constant('KIND_COUNTING_SEMAPHORE'), 0, 1, 0, 1, 0, 0, 0, 0, 0]),
+      call('createObject', () => newObject({ kind: constant('KIND_COUNTING_SEMAPHORE'), threshold: 1 })),
     ],
   ],
   arena: { buckets: 1, objects: 1, elements: 6, attached: 2 },

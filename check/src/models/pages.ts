@@ -9,6 +9,7 @@
 import { Violation } from '../engine/search/violation.js';
 import { constant, O_LIFE } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
+import { newObject } from '../scene/new-object.js';
 import { call } from '../scene/ops/calls.js';
 import { supervise } from '../scene/ops/deaths.js';
 import type { Scene } from '../scene/scene.js';
@@ -64,7 +65,7 @@ const make = (count: number, isThere = true): Op =>
   inSteps(
     `make ${count}`,
     (scene, t) => {
-      scene.call(t, 'createObject', KIND, 0, count - 1, 0, PAGE_SIZE, 0, 0, 0, 0, 0);
+      scene.call(t, 'createObject', ...newObject({ kind: KIND, max: count - 1, threshold: PAGE_SIZE }));
       return 1;
     },
     (scene, t, attachment) => {

@@ -21,6 +21,7 @@
 import { Violation } from '../engine/search/violation.js';
 import { ADMITTED, ANSWER_CLOSED, constant, GRANT, REFUSED, TICKET } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
+import { newObject } from '../scene/new-object.js';
 import { supervise } from '../scene/ops/deaths.js';
 import { RAN_OUT } from '../scene/ops/event-loop.js';
 import { finishRelease } from '../scene/ops/release.js';
@@ -79,7 +80,7 @@ function makeSemaphore(scene: Scene): number {
   const semaphore = scene.callNow(
     0,
     'attachedTo',
-    scene.callNow(0, 'createObject', constant('KIND_SEMAPHORE'), 0, 9, 0, 0, 0, 0, 0, 0, 0),
+    scene.callNow(0, 'createObject', ...newObject({ kind: constant('KIND_SEMAPHORE'), max: 9 })),
   );
   for (let t = 1; t < scene.threads; t++) scene.callNow(t, 'attach', semaphore, 0, constant('KIND_SEMAPHORE'));
   scene.callNow(0, 'keep', semaphore);

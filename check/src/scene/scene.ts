@@ -32,6 +32,7 @@ import {
   THREAD_SIZE,
   TICKET,
 } from './layout.js';
+import { newObject } from './new-object.js';
 import { type ArenaSizes, finish, globalIndex, newMachine, objectIn, recordOf } from './set-up.js';
 import { valueAt } from './trace-text.js';
 import * as words from './words.js';
@@ -188,21 +189,14 @@ export abstract class Scene {
 
   /** Makes a semaphore before the threads start. */
   semaphore(o: SemaphoreOptions): number {
-    const first = BigInt.asIntN(64, o.first ?? 0n);
-    const attachment = this.callNow(
-      0,
-      'createObject',
-      o.kind ?? SEMAPHORE,
-      o.permits,
-      o.max ?? LIMIT,
-      o.spin ?? 0,
-      o.threshold ?? 0,
-      o.hash ?? Number(o.robust ?? false),
-      o.wake ?? 0,
-      o.lazy ?? 0,
-      Number(BigInt.asIntN(32, first)),
-      Number(BigInt.asIntN(32, first >> 32n)),
-    );
+    const object = newObject({
+      ...o,
+      kind: o.kind ?? SEMAPHORE,
+      max: o.max ?? LIMIT,
+      robust: o.hash ?? Number(o.robust ?? false),
+      variant: [o.wake ?? 0, o.lazy ?? 0],
+    });
+    const attachment = this.callNow(0, 'createObject', ...object);
     if (attachment < 0) throw new Error(`${this.model.name}: no room for a semaphore`);
     const address = this.callNow(0, 'attachedTo', attachment);
     const attached = this.model.arena?.attached ?? 1;
@@ -220,10 +214,8 @@ export abstract class Scene {
 
   /** Makes an object of another kind, for which the model keeps its own ghosts. */
   object(kind: number, spin: number, threshold: number, permits = 1, first = 0n, hash = 0, variant = 0): number {
-    const lo = Number(BigInt.asIntN(32, first));
-    const hi = Number(BigInt.asIntN(32, first >> 32n));
-    const knobs = [spin, threshold, hash, variant, 0];
-    const attachment = this.callNow(0, 'createObject', kind, permits, permits, ...knobs, lo, hi);
+    const knobs = { spin, threshold, robust: hash, variant: [variant, 0], first } as const;
+    const attachment = this.callNow(0, 'createObject', ...newObject({ kind, permits, max: permits, ...knobs }));
     if (attachment < 0) throw new Error(`${this.model.name}: no room for an object`);
     const address = this.callNow(0, 'attachedTo', attachment);
     this.#keep(address);

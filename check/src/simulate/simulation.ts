@@ -21,6 +21,7 @@ import { LOAD, Machine, IDLE as NO_CALL, NOTIFY, PARKED, PENDING, WAIT } from '.
 import { generator } from '../engine/search/walk.js';
 import type { Program } from '../engine/wasm/code.js';
 import { constant, nameOf } from '../scene/layout.js';
+import { newObject } from '../scene/new-object.js';
 import { enrol, globalIndex, regionsOf } from '../scene/set-up.js';
 import { type Call, type Contender, UNLIMITED, type Visitor, WITHOUT_END } from './contender.js';
 import { contenderOf } from './contenders.js';
@@ -163,8 +164,8 @@ class Simulation {
       robust = false,
     } of objects) {
       const number = constant(kind);
-      const properties = [permits, most, spin, threshold, Number(robust), wake, lazy, 0, 0];
-      const attachment = this.#callNow(0, 'createObject', number, ...properties);
+      const knobs = { spin, threshold, robust: Number(robust), variant: [wake, lazy] } as const;
+      const attachment = this.#callNow(0, 'createObject', ...newObject({ kind: number, permits, max: most, ...knobs }));
       const at = this.#callNow(0, 'attachedTo', attachment);
       this.#objects.push(at);
       if (!robust) continue;

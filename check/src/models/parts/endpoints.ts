@@ -12,6 +12,7 @@ import { PARKED as ASLEEP } from '../../engine/machine/machine.js';
 import { Violation } from '../../engine/search/violation.js';
 import { ADMITTED, ANSWER_CLOSED, constant, ELEMENT_SIZE, QUEUED, REFUSED, TIMED_OUT } from '../../scene/layout.js';
 import type { Model, Op } from '../../scene/model.js';
+import { newObject } from '../../scene/new-object.js';
 import type { Scene } from '../../scene/scene.js';
 import { inCalls, OVER, type Step } from './in-steps.js';
 import { partsOf } from './program.js';
@@ -49,7 +50,19 @@ interface Making {
 export function makeEnds(scene: Scene, { kinds, permits, places, spin = 0, robust, senders = 0 }: Making): Ends {
   const [sending, receiving] = kinds.map(constant) as [number, number];
   const make = (kind: number, permits: number, robust: boolean, peer: number): number =>
-    scene.callNow(0, 'createObject', kind, permits, places - 1, spin, PLACE, Number(robust), peer, 0, 0, 0);
+    scene.callNow(
+      0,
+      'createObject',
+      ...newObject({
+        kind,
+        permits,
+        max: places - 1,
+        spin,
+        threshold: PLACE,
+        robust: Number(robust),
+        variant: [peer, 0],
+      }),
+    );
   const ofF = [make(sending, permits, true, 0)];
   const f = scene.callNow(0, 'attachedTo', ofF[0] as number);
   const ofM = [make(receiving, 0, robust, f)];

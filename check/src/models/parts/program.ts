@@ -47,6 +47,7 @@ import {
   STATE_MASK,
 } from '../../scene/layout.js';
 import type { Model, Op } from '../../scene/model.js';
+import { newObject } from '../../scene/new-object.js';
 import { acquire, acquireFor, drain, reduce, tryAcquire } from '../../scene/ops/acquire.js';
 import { cancelAll, checkLeft } from '../../scene/ops/asking.js';
 import { call, dispose } from '../../scene/ops/calls.js';
@@ -344,7 +345,7 @@ export function modelOf(line: Line): Model {
     },
     objects: (scene) => {
       for (let i = 0; i < before; i++)
-        scene.callNow(0, 'createObject', constant('KIND_SEMAPHORE'), 0, 1, 0, 0, 0, 0, 0, 0, 0);
+        scene.callNow(0, 'createObject', ...newObject({ kind: constant('KIND_SEMAPHORE') }));
       if (borrows(kind) && !line.cold) for (let t = 0; t < programs.length; t++) scene.callNow(t, 'prepare');
       if (line.awake) {
         for (let t = 0; t < programs.length; t++) scene.callNow(t, 'setAwake', line.awake.pauses, NEAR);
