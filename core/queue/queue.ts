@@ -873,8 +873,8 @@ export function cancelFor(e: usize): void {
 }
 
 /** Whose tickets go back, and so what becomes of the element. */
-const OF_BLOCKED: i32 = 0; // of this thread, which has blocked for them: the element is its spare again
-export const OF_RUN: i32 = 1; // of promises of this thread: the element is free
+export const OF_RUN: i32 = 0; // of promises of this thread: the element is free
+const OF_BLOCKED: i32 = 1; // of this thread, which has blocked for them: the element is its spare again
 const OF_DEAD: i32 = 2; // of a thread that is dead or ends: the element is free, and the kind of the object is told
 
 /**
