@@ -3,6 +3,7 @@
  *
  *     serve   has the broker, and holds nothing that anybody asks for
  *     hold    holds everything until it is ended, and tells the proof of its mutex
+ *     hold-ephemeral  holds an ephemeral mutex until it is ended
  *     exit    as `hold`, and ends at once without giving back
  *     ask     tells the answers which say that somebody holds
  */
@@ -24,6 +25,9 @@ if (role === 'ask') {
 } else if (role === 'serve') {
   await (await space.mutex('of the broker')).holdAsync();
   tell('serves');
+} else if (role === 'hold-ephemeral') {
+  await (await space.mutex('ephemeral', { ephemeral: true })).holdAsync();
+  tell('holds');
 } else {
   const { mutex, pool, lock } = await open(space);
   const held = await mutex.holdAsync();

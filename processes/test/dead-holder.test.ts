@@ -75,6 +75,14 @@ test.each(['this process', 'another process', 'the holder'])(
   },
 );
 
+test.each([1, 2])('a holder of an ephemeral mutex has ended, and somebody tries at once (%i)', async () => {
+  const directory = folder();
+  await kill(await start(directory, 'hold-ephemeral'));
+  const space = await Space.local({ space: 'test', directory });
+  onTestFinished(() => space.close());
+  expect(`${await (await space.mutex('ephemeral', { ephemeral: true })).tryHold()}`).toBe('HeldLock(held)');
+});
+
 test.each(['tryHold', 'inspect', 'validate', 'objects', 'sessions', 'a time-out'])(
   'what is asked first after the end: %s',
   { timeout: 120_000 },

@@ -36,6 +36,10 @@ test.each(sessions)('for the sessions %s and %s', (mine = '', yours = '') => {
   expect(doubt(...ask('A', 'held'))).toBeUndefined();
   expect(doubt(...ask('T', 'held'))).toEqual(parties(0));
   expect(doubt(...ask('T', 'free'))).toBeUndefined();
+  // An ephemeral object may be forgotten before the request is run, so what opens it waits, too.
+  const opens = ['N', 'held', 'm', '1', '0', '0', '4'];
+  expect(doubt(...opens, ...ask('T', 'held'))).toEqual(parties(0));
+  expect(doubt(...opens, 'B', '-', ...ask('T', 'held'))).toEqual(parties(opens.length + 2));
   // There are fewer permits after the call; and who came first, and wants more, is first.
   expect(doubt('R', 'free', '-', '1', ...ask('T', 'free'))).toEqual(parties(4));
   expect(doubt(...ask('T', 'narrow'))).toEqual(parties(0));

@@ -21,6 +21,8 @@ export function doubtIn(state: State, args: readonly string[]): Doubtful | undef
   let asked: Map<string, number> | undefined;
   // The requests of this call that may have to wait.
   let waits: Set<string> | undefined;
+  // The place of an operation that opens an object, and where the operation behind it is.
+  let [opening, opened] = [-1, -1];
   for (const at of operations(args)) {
     const [letter = '', first = '', second = '', third = '', fourth = ''] = args.slice(at, at + 5);
     switch (letter) {
@@ -31,7 +33,8 @@ export function doubtIn(state: State, args: readonly string[]): Doubtful | undef
         if (!object || (second !== '-' && second !== object.born) || permits > object.max) break;
         const wanted = permits + (asked?.get(first) ?? 0);
         if ((isResized || object.waiting > 0 || wanted > object.free) && !state.request(sid, third)) {
-          if (letter === 'T') return { at, doubt: 'parties' };
+          // What opens an ephemeral object (N) goes with the request: meanwhile the object may be idle, and forgotten.
+          if (letter === 'T') return { at: at === opened ? opening : at, doubt: 'parties' };
           waits ??= new Set();
           waits.add(third);
         }
@@ -39,6 +42,9 @@ export function doubtIn(state: State, args: readonly string[]): Doubtful | undef
         asked.set(first, wanted);
         break;
       }
+      case 'N':
+        [opening, opened] = [at, at + 7];
+        break;
       case 'R':
         isResized = true;
         break;
