@@ -8,6 +8,7 @@ import {
   CLOSED_OBJECT,
   constant,
   GRANT,
+  REFUSED,
   T_DOORBELL,
   THREAD_SIZE,
   TICKET,
@@ -21,7 +22,7 @@ import { waitingOf, waits } from '../scene/ops/looks.js';
 import { arrive } from '../scene/ops/promises.js';
 import { post } from '../scene/ops/release.js';
 import type { Scene } from '../scene/scene.js';
-import { GOT, PHASE } from '../scene/words.js';
+import { GOT, PHASE, PROMISES } from '../scene/words.js';
 
 const NAME_SIZE = constant('NAME_SIZE');
 const KIND = constant('KIND_SEMAPHORE');
@@ -124,6 +125,11 @@ function postTooMany(): Op {
 /** The attachment to the object that the thread has made last. */
 const made = (scene: Scene, t: number): number[] => [scene.get(t, GOT + 1)];
 
+/** The arguments of a call: the object that the thread has made last, and the arguments `more`. */
+const ofMade =
+  (...more: number[]) =>
+  (scene: Scene, t: number): number[] => [scene.objectOf(scene.get(t, GOT + 1)), ...more];
+
 /** Stores to a word of the object that the thread has made last, as another thread would. */
 const poke = (offset: string, value: number): Op => ({
   text: `${offset} = ${value}`,
@@ -156,6 +162,33 @@ const staysFor = (
 ];
 
 export const models: readonly Model[] = [
+  {
+    // The only two requests are cancelled: the first leaves a tombstone, and the second gives its ticket back. Then the
+    // object is as it was made, and the thread lets go of it, although ticket is above grant.
+    name: 'answers, whether a thread must stay beside a tombstone',
+    programs: [
+      [
+        call(
+          'createObject',
+          () => [KIND, 0, LIMIT, 0, 0, 0, 0, 0, 16, 0],
+          (answer, scene, t) => scene.set(t, GOT + 1, answer),
+        ),
+        call('arrive', ofMade(1, 0, 0), (run, scene, t) => scene.set(t, GOT, run)),
+        call('arrive', ofMade(1, 0, 0), (run, scene, t) => scene.set(t, PROMISES, run)),
+        asks('cancelRun', (scene, t) => [scene.get(t, GOT)], MORE),
+        call('finishCancelRun', () => []),
+        asks('letGo', (scene, t) => [...made(scene, t), 1], 0),
+        asks('cancelRun', (scene, t) => [scene.get(t, PROMISES)], REFUSED),
+        asks('balance', ofMade(), -1),
+        asks('letGo', (scene, t) => [...made(scene, t), 1], 1),
+      ],
+    ],
+    arena: { objects: 2, elements: 6 },
+    objects: (scene) => {
+      scene.semaphore({ permits: 0 });
+    },
+    ...UNCHECKED,
+  },
   {
     name: 'answers, whether a thread must stay',
     programs: [
@@ -228,6 +261,29 @@ export const models: readonly Model[] = [
       );
       if (made.join() !== [KIND, 3, 5, 6, 2].join()) throw new Violation(`an object is made with ${made}`);
     },
+  },
+  {
+    // The tickets do not begin at 0, so that a release is not refused as it should be if grant or ticket reads as 0.
+    name: 'releases within a max',
+    programs: [
+      [
+        asks('releaseOneWithin', ofFirst(), OVER_MAX),
+        asks('releaseWithin', ofFirst(2), OVER_MAX),
+        asks('tryAcquire', ofFirst(1), ADMITTED),
+        asks('releaseWithin', ofFirst(2), OVER_MAX),
+        asks('balance', ofFirst(), 1),
+        asks('releaseOneWithin', ofFirst(), ADMITTED),
+        asks('tryAcquire', ofFirst(2), ADMITTED),
+        asks('releaseWithin', ofFirst(3), OVER_MAX),
+        asks('balance', ofFirst(), 0),
+        asks('releaseWithin', ofFirst(2), ADMITTED),
+        asks('balance', ofFirst(), 2),
+      ],
+    ],
+    objects: (scene) => {
+      scene.semaphore({ permits: 2, max: 2, first: 16n });
+    },
+    ...UNCHECKED,
   },
   {
     name: 'an object where another was',

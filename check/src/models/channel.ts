@@ -39,6 +39,7 @@ import { call } from '../scene/ops/calls.js';
 import { supervise } from '../scene/ops/deaths.js';
 import type { Scene } from '../scene/scene.js';
 import { LOCAL, PHASE } from '../scene/words.js';
+import { asks } from './answers.js';
 import {
   byLetters,
   checkOver,
@@ -721,6 +722,20 @@ function model(
   );
 }
 
+/** Whether the thread is said to hold something of an end, before and after it passes on what it has claimed there. */
+const holdsAt = (isSending: boolean): readonly Op[] => {
+  const end = (scene: Scene): number => (isSending ? endsOf(scene).f : endsOf(scene).m);
+  const of = (scene: Scene, t: number): number => (isSending ? endsOf(scene).ofF : endsOf(scene).ofM)[t] as number;
+  const isSaid = (expected: number): Op => asks('held', (scene) => [of(scene, 0)], expected);
+  return [
+    isSaid(0),
+    call('tryClaim', (scene, t) => [end(scene), of(scene, t), 1]),
+    isSaid(1),
+    asks('pass', (scene, t) => [end(scene), of(scene, t), 0], ADMITTED),
+    isSaid(0),
+  ];
+};
+
 export const models: readonly Model[] = [
   model('S | R'),
   model('S | R', { reused: true }),
@@ -878,6 +893,14 @@ export const models: readonly Model[] = [
   model('D | R | X D', { deaths: 1, mortal: [0] }),
   model('D | S S | X D', { deaths: 1, mortal: [0] }),
   model('D | R | X', { deaths: 1, mortal: [0], mayWait: true }),
+  {
+    name: 'channel: what a thread is said to hold',
+    programs: [[...holdsAt(true), ...holdsAt(false)]],
+    arena: { buckets: 1, elements: 2, objects: 2 },
+    leaves: true,
+    objects: (scene) => make(scene, 1, 0, [], { filled: 0, holes: 0, past: 0, reused: false, isBehind: false }),
+    plain: (scene, t, address) => isOwnRecord(scene, t, endsOf(scene), address),
+  },
 ];
 
 export const sections: readonly Section[] = [

@@ -55,6 +55,8 @@ export const models: readonly Model[] = [
         says('E_SINCE', () => [OWN - 1], NOW),
         call('waitsBegin', () => [OWN, 1, LATER]),
         waits(first(), 3),
+        // A thread that waits holds nothing by that. An end of a channel has another number in the same word.
+        asks('held', () => [OWN], 0),
         says('E_SINCE', () => [OWN - 1], NOW),
         call('waitsEnd', () => [OWN, 3, 0]),
         waits(first(), 0),

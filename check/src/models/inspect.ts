@@ -70,6 +70,17 @@ const nobodyWaitsBy = (attachment: number): Op => ({
   },
 });
 
+/** Checks that the word of a mutex is 0 in a semaphore. */
+const unmarked = (): Op => ({
+  text: 'no mark of an owner that died',
+  next(scene) {
+    for (const half of [0, 4])
+      if (scene.word((scene.semaphores[0] as number) + constant('M_WORD') + half) !== 0)
+        throw new Violation('a semaphore is marked as a mutex whose owner has died');
+    return true;
+  },
+});
+
 const reads: readonly Model[] = [
   {
     name: 'inspect: a run',
@@ -270,6 +281,7 @@ const reads: readonly Model[] = [
         asks('ownersDied', ofFirst(), 7),
         asks('ownersDied', ofFirst(), 0),
         call('restoreOwnerDeaths', ofFirst(3)),
+        unmarked(),
         asks('ownersDied', ofFirst(), 3),
         call('tryAcquireRobust', (scene) => [...ofFirst(1)(scene), scene.attachment(0, 0)]),
         holds(ofFirst(), 1),
@@ -300,6 +312,8 @@ const reads: readonly Model[] = [
         asks('lock', ofFirst(), ADMITTED),
         asks('ownerOf', ofFirst(), 1),
         asks('held', mine, 1),
+        // The thread is not the head: it has taken the lock, or the mutex is closed.
+        asks('reserveLock', (scene) => [...ofFirst()(scene), ...mine(scene)], ADMITTED),
         waits(ofFirst(), 0),
         call('waitsSince', (scene) => [...mine(scene), NOW]),
         says('E_SINCE', record, NOW),
@@ -318,6 +332,9 @@ const reads: readonly Model[] = [
         call('mutexDispose', ofFirst()),
         asks('lock', ofFirst(), CONTENDED),
         asks('tryLock', ofFirst(), ANSWER_CLOSED),
+        asks('reserveLock', (scene) => [...ofFirst()(scene), ...mine(scene)], ANSWER_CLOSED),
+        says('E_HELD', record, 0),
+        asks('reserveLock', (scene) => [...ofFirst()(scene), ...mine(scene)], ANSWER_CLOSED),
       ],
     ],
     leaves: true,
@@ -413,6 +430,9 @@ const head: Model = {
     [
       asks('lock', ofFirst(), CONTENDED),
       asks('queue', (scene) => [...ofFirst()(scene), scene.attachment(1, 0)], constant('HEAD')),
+      call('cancelHead', (scene) => [...ofFirst()(scene), scene.attachment(1, 0)]),
+      asks('timeouts', ofFirst(), 1),
+      // The head has left already: nothing is cancelled.
       call('cancelHead', (scene) => [...ofFirst()(scene), scene.attachment(1, 0)]),
       asks('timeouts', ofFirst(), 1),
     ],

@@ -245,29 +245,52 @@ export const models: readonly Model[] = [
     arena: { buckets: 1 },
     objects: semaphores(0),
   },
-  {
-    // The lost ticket is the pending call when the release is cut short. The promise is due, and no other thread rings.
-    name: 'an acquire and a release cut short, of its own promise',
-    programs: [
-      [
-        arrive(),
-        cutAcquire(1),
-        cutRelease(0),
-        recover(),
-        {
-          text: 'rung for',
-          next: (scene, t) => {
-            if (scene.machine.words[scene.doorbell(t) >> 2] === 0)
-              throw new Violation('a promise is due, and its thread is not rung for');
-            return true;
+  // The promise of the thread is due, and no other thread rings. Thread 1 is the waitAsync of the first thread.
+  ...[
+    { name: 'a release cut short, of its own promise', cut: [cutRelease(0)] },
+    // The lost ticket is the pending call when the release is cut short.
+    { name: 'an acquire and a release cut short, of its own promise', cut: [cutAcquire(1), cutRelease(0)] },
+  ].map(
+    ({ name, cut }): Model => ({
+      name,
+      programs: [
+        [
+          arrive(),
+          ...cut,
+          recover(),
+          {
+            text: 'rung for',
+            next: (scene, t) => {
+              if (scene.machine.words[scene.doorbell(t) >> 2] === 0)
+                throw new Violation('a promise is due, and its thread is not rung for');
+              return true;
+            },
           },
-        },
-        eventLoop(),
+          eventLoop(),
+        ],
+        [listen(0)],
       ],
-    ],
-    arena: { elements: 6 },
+      arena: { elements: 6 },
+      ...LOSES,
+      mayWait: true,
+      end: (scene) => {
+        if (scene.machine.words[scene.doorbell(0) >> 2] !== 0 && !scene.finished(1))
+          throw new Violation('a doorbell is rung, and the listening thread is not rung for');
+      },
+      objects: semaphores(0, 0),
+    }),
+  ),
+  // The first call is the pending call when the release after it is cut short. The tickets do not begin at 0, so that a
+  // thread which reads 0 in place of a ticket looks into another bucket.
+  {
+    name: 'an acquire and a release cut short',
+    programs: [[cutAcquire(1), cutRelease(0), recover()], [acquire(1, 0)]],
+    arena: { elements: 4, attached: 2 },
     ...LOSES,
-    objects: semaphores(0, 0),
+    objects: (scene) => {
+      scene.semaphore({ permits: 0, robust: true, first: 5n });
+      scene.semaphore({ permits: 0 });
+    },
   },
   // The first call is the pending call when the releases after it are cut short.
   ...[

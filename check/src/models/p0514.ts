@@ -41,6 +41,7 @@ import { supervise } from '../scene/ops/deaths.js';
 import { eventLoop } from '../scene/ops/event-loop.js';
 import { abort } from '../scene/ops/promises.js';
 import type { Scene } from '../scene/scene.js';
+import { sleepers } from './parts/endpoints.js';
 import {
   counter,
   disposing,
@@ -57,6 +58,9 @@ import {
   waitAsync,
 } from './parts/p0514-ops.js';
 import { partsOf } from './parts/program.js';
+
+/** The upper half of this constant: a counter whose upper half is below this is closed. */
+const COUNTER_CLOSED_BELOW = constant('COUNTER_CLOSED_BELOW') / 2 ** 32;
 
 function op(text: string, initial: number, width: number): Op[] {
   const [, letter, digits] = /^([WFYDSONTRXMwfxduq])(\d*)$/.exec(text) ?? [];
@@ -157,13 +161,18 @@ function checkDeaths(scene: Scene, initial: number): void {
   checkNothingLost(scene, initial);
 }
 
+/** Whether the counter is closed. Who closes it disposes of the queue next, or has died in between. */
+const isClosed = (scene: Scene): boolean => scene.machine.words[(counter(scene) + 4) >> 2] < COUNTER_CLOSED_BELOW;
+
 /**
  * Checks the counter at the end. In a model with deaths, only some of the checks are made. `widest` is the highest
  * number of permits for which a taker waits.
  */
 function check(scene: Scene, initial: number, widest: number): void {
   if (scene.model.deaths) {
-    if (!scene.closed(0)) checkCounted(scene);
+    const [sleeper] = sleepers(scene);
+    if (!isClosed(scene)) checkCounted(scene);
+    else if (sleeper !== undefined) throw new Violation(`the counter is closed, and thread ${sleeper} sleeps`);
     checkDeaths(scene, initial);
     return;
   }
@@ -265,6 +274,7 @@ const lines: readonly Line[] = [
   { name: 'a signaller dies, timed', program: 'F | S | X', deaths: 1, mortal: [1] },
   { name: 'a signaller of 2 dies', program: 'W | W | S2 | X', deaths: 1, mortal: [2], mayWait: true, long: true },
   { name: 'a signaller dies, and a disposer', program: 'W | S | D | X', deaths: 1, mortal: [1] },
+  { name: 'a disposer dies', program: 'W | D | X', deaths: 1, mortal: [1], mayWait: true },
 ];
 
 /** Takers that want more than 1 permit, among takers that want 1. */

@@ -6,7 +6,8 @@
 export const firstModels: readonly (readonly [mutant: RegExp, model: string])[] = [
   [/^elements\/reserve: cmpxchg elements used, loosened$/, 'first registrations'],
   [/^reaping\/cleanUp: store held #1, dropped$/, 'condition: carried by a dead thread, whose reaper dies'],
-  [/^reaping\/cleanUp: load (held|counter\/variant) #[34], (zero|ones)$/, 'wait group: a holder dies'],
+  [/^reaping\/cleanUp: load counter\/variant #3, (zero|ones)$/, 'p0514: a disposer dies'],
+  [/^reaping\/cleanUp: load held #[34], (zero|ones)$/, 'wait group: a holder dies'],
   [/^reaping\/cleanUp: store held #2, dropped$/, 'wait group: a holder dies, and who reaps it'],
   [/^reaping\/cleanUp: load held #[3-6], (zero|ones)$/, 'killed asleep: a holder'],
   [/^reaping\/cleanUp: store held #3, dropped$/, 'reaped twice: a holder'],
@@ -25,10 +26,10 @@ export const firstModels: readonly (readonly [mutant: RegExp, model: string])[] 
   [/^channel\/tryClaim: load (end, counter|held), zero$/, 'channel: R! R T | S S, capacity 1'],
   [/^channel\/tryClaim: cmpxchg ticket, loosened$/, 'select: Sa Ra/Sa | Ra, capacity 1'],
   [/^reaping\/cleanUp: load start #2, zero$/, 'channel: S | S | X C R R, capacity 2, 2 of 0,1 may die'],
-  [/^reaping\/cleanUp: load max, ones$/, 'channel: S | R | X C, capacity 1, 1 before, 1 of 0 may die'],
+  [/^reaping\/cleanUp: load max #2, ones$/, 'channel: S | R | X C, capacity 1, 1 before, 1 of 0 may die'],
   [/^reaping\/cleanUp: load start #3, zero$/, 'channel: S | R | X, capacity 1, 2 of 0,1 may die'],
   [
-    /^reaping\/cleanUp: (load start #3, (ones|swapped with store start)|rmw parked\/limit, dropped)$/,
+    /^reaping\/cleanUp: (load start #3, (ones|swapped with store start)|rmw parked\/limit #1, dropped)$/,
     'channel: R | X U U, capacity 1, 1 inside, 1 of 0 may die',
   ],
   [
@@ -37,7 +38,10 @@ export const firstModels: readonly (readonly [mutant: RegExp, model: string])[] 
   ],
   [/^reaping\/cleanUp: store start, dropped$/, 'channel: N | n R | X S, capacity 1, 1 of 0 may die'],
   [/^reaping\/cleanUp: store below, dropped$/, 'channel: L | X | X S L, capacity 1, 2 of 0,1 may die'],
-  [/^reaping\/cleanUp: load owner\/taken #2, zero$/, 'channel: S C | R R | X, capacity 1, 1 of 0 may die'],
+  [
+    /^(reaping\/cleanUp: load (owner\/taken #[12]|departed), (zero|ones)|closing\/closeQueue: store grant, dropped)$/,
+    'channel: S C | R R | X, capacity 1, 1 of 0 may die',
+  ],
   [/^reaping\/cleanUp: load life #1, ones$/, 'select: Ra/Rb | Sa | X, capacity 2, 1 of 0 may die'],
   [/^attachments\/createObject: store bytes, dropped$/, 'channel: S | R, capacity 1, in used memory'],
   [/^watch\/tell: load ticket #2, (zero|ones)$/, 'watch: W | A | N'],

@@ -49,7 +49,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'No death can come between, in an uninterruptible section. Only the reaping thread reads held, and only diagnostics read deaths. A thread that is admitted reads died, but only after the add to grant, which comes later.',
   ],
   [
-    /^reaping\/cleanUp: load counter\/variant #3, (zero|ones)/,
+    /^reaping\/cleanUp: load counter\/variant #4, (zero|ones)/,
     'What a dead thread carried for a condition goes on. Those before its ticket are looked at too, and nobody is forgotten.',
   ],
   [
@@ -473,7 +473,7 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     'In R14 no death can come between, and only the thread itself and its reaper read what it has claimed.',
   ],
   [
-    /^(channel\/leaveSenders|reaping\/cleanUp): store below, swapped with rmw pace/,
+    /^(channel\/leaveSenders|reaping\/cleanUp): store below, swapped with rmw head/,
     'In R18 no death can come between, and only the thread itself and its reaper read as how many senders it counts.',
   ],
   [
@@ -506,6 +506,10 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
   [
     /^reaping\/cleanUp: store state #1, swapped with rmw parked\/limit/,
     'In R17 no death can come between, and a thread that is told of the loss earlier or later does nothing else.',
+  ],
+  [
+    /^reaping\/cleanUp: store end, counter, swapped with rmw parked\/limit #2/,
+    'In R20 no death can come between, and only the thread itself and its reaper read what is unread.',
   ],
   [
     /^closing\/closeQueue: load ticket, (zero|ones)/,

@@ -110,7 +110,11 @@ export function wordsIn(measures: readonly Measure[]): (site: { readonly offset:
   return ({ offset }) => all('words', offset) || all('before', offset);
 }
 
-/** Tries candidates until one of them kills the mutant, or until the tried ones have `budget` states together. */
+/**
+ * Tries candidates until one of them kills the mutant, or until the tried ones have `budget` states together. A model
+ * that was not measured, because it has more states than the limit, counts nothing: if it kills the mutant no longer,
+ * the others are tried.
+ */
 export function tryMutant(
   program: Program,
   candidates: readonly (readonly [model: Model, states: number])[],
@@ -120,7 +124,7 @@ export function tryMutant(
   let spent = 0;
   for (const [model, normal] of candidates) {
     if (spent >= budget) break;
-    spent += normal;
+    if (normal !== Infinity) spent += normal;
     const states = MOST_TIMES * normal + LEAST_STATES;
     try {
       const { violation, exhaustive } = search(() => new Driver(program, model), { states });
