@@ -69,6 +69,9 @@ describe('a mutant', () => {
     ] as const;
     expect(tryMutant(program, candidates)).toMatchObject({ outcome: 'killed', model: '2x2' });
     expect(tryMutant(program, candidates, 300)).toEqual({ outcome: 'survived' });
+    // A model that is larger than the limit has no size. It uses up no budget.
+    const large = [[modelOf('names, one thread'), Infinity], candidates[1]] as const;
+    expect(tryMutant(program, large, 300)).toMatchObject({ outcome: 'killed', model: '2x2' });
   });
 
   it('has the model that killed it in the report', () => {

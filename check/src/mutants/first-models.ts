@@ -39,9 +39,10 @@ export const firstModels: readonly (readonly [mutant: RegExp, model: string])[] 
   [/^reaping\/cleanUp: store start, dropped$/, 'channel: N | n R | X S, capacity 1, 1 of 0 may die'],
   [/^reaping\/cleanUp: store below, dropped$/, 'channel: L | X | X S L, capacity 1, 2 of 0,1 may die'],
   [
-    /^(reaping\/cleanUp: load (owner\/taken #[12]|departed), (zero|ones)|closing\/closeQueue: store grant, dropped)$/,
+    /^reaping\/cleanUp: load (owner\/taken #[12]|departed), (zero|ones)$/,
     'channel: S C | R R | X, capacity 1, 1 of 0 may die',
   ],
+  [/^closing\/closeQueue: store grant, dropped$/, 'channel: S C | R R | X, capacity 1, 1 of 0 may die'],
   [/^reaping\/cleanUp: load life #1, ones$/, 'select: Ra/Rb | Sa | X, capacity 2, 1 of 0 may die'],
   [/^attachments\/createObject: store bytes, dropped$/, 'channel: S | R, capacity 1, in used memory'],
   [/^watch\/tell: load ticket #2, (zero|ones)$/, 'watch: W | A | N'],
