@@ -26,7 +26,7 @@
  */
 import type { Key } from './keys.js';
 import type { Rate } from './rate.js';
-import { TICK } from './schedule.js';
+import { type RateState, TICK } from './schedule.js';
 
 /** The most runs of a cell. */
 const MOST_RUNS = 7;
@@ -402,7 +402,7 @@ export class RateCells {
   // --- Whole cells.
 
   /** Where the log of the cell goes on in a schedule: its numbers, and its runs, the oldest first. */
-  state(now: number): CellState {
+  state(now: number): RateState {
     const runs: [date: number, permits: number][] = [];
     for (let run = 0; run < this.#count; run++) {
       const date = this.#dateOf(run);
@@ -415,8 +415,15 @@ export class RateCells {
     };
   }
 
+  /** The cell says what a new one says: a schedule goes on for the key. */
+  clear(): void {
+    this.#count = 0;
+    this.#floats[this.#cell + NEXT] = -Infinity;
+    this.#floats[this.#cell + PAUSED] = -Infinity;
+  }
+
   /** Gives a new cell the state of a schedule. */
-  restore({ next, paused, runs }: CellState): void {
+  restore({ next, paused, runs }: RateState): void {
     for (const [date, permits] of runs) this.#append(permits, date, false);
     this.#floats[this.#cell + NEXT] = next;
     this.#floats[this.#cell + PAUSED] = paused;
@@ -457,11 +464,4 @@ export class RateCells {
     swap(to, toWords, toParts);
     return true;
   }
-}
-
-/** What a cell or a schedule says of a key. */
-export interface CellState {
-  readonly next: number;
-  readonly paused: number;
-  readonly runs: readonly (readonly [date: number, permits: number])[];
 }

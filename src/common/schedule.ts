@@ -222,6 +222,16 @@ export class Cells {
   }
 }
 
+/** What a rate says of the past, in a few numbers. */
+export interface RateState {
+  /** When the next permit would be due if all came evenly. */
+  readonly next: number;
+  /** Before this time nobody begins. */
+  readonly paused: number;
+  /** The log, the oldest first. */
+  readonly runs: readonly (readonly [date: number, permits: number])[];
+}
+
 /** What has the right to a cell, such as a thread: a number. */
 export type Who = number;
 
@@ -901,6 +911,29 @@ export class Schedule {
     const now = Math.max(time, this.#get(NOW));
     this.#expire(now);
     return this.#get(TAIL) === 0 && this.#get(AWAY) === 0 && this.#get(NEXT) <= now && this.#get(PAUSED) <= now;
+  }
+
+  /** The log, if there is nothing else: nobody waits, and no call is about to begin, or counts until its end. */
+  get state(): RateState | undefined {
+    if (this.#get(HEAD) !== 0 || this.#get(AWAY) !== 0) return undefined;
+    const { floats } = this.#cells;
+    const runs: [number, number][] = [];
+    for (let cell = this.#get(OLDEST); cell !== 0; cell = floats[cell + LINK] as number) {
+      if (floats[cell + STATE] !== RUN) return undefined;
+      runs.push([floats[cell + DATE] as number, floats[cell + K] as number]);
+    }
+    return { next: this.#get(NEXT), paused: this.#get(PAUSED), runs };
+  }
+
+  /** Gives a new schedule the log of another rate. */
+  restore({ next, paused, runs }: RateState): void {
+    for (const [date, permits] of runs) {
+      this.reserve();
+      this.spend(permits, date);
+    }
+    this.#set(NEXT, next);
+    this.#set(PAUSED, paused);
+    this.#cells.commit();
   }
 
   /** After the death of a thread in a call, when `rollback` has been called: plans anew, and tells all. */

@@ -1,12 +1,12 @@
 /**
- * KeyedRateLimiter is a rate for each key: a RateQueue for each key whose permits still count.
+ * KeyedRateLimiter is a rate for each key.
  *
- *     key ──► RateQueue        the schedule of the key, and the promises that wait for it (rate-queue.ts)
+ *     key ──► a cell        of 48 to 80 bytes, in a table (keyed-cells.ts). Nobody waits for the key
+ *         ──► a RateQueue   if a request waits for the key, or a function is limited by it: the schedule of the key, and
+ *                           the promises that wait for it (rate-queue.ts)
  *
- * A key whose permits count no more, and for which nobody waits, is as a new one. So nothing is kept of it: each call
- * that makes a queue for a new key looks at two others, all in turn, and deletes those that are as new. A round of looks
- * is over after half as many new keys as there were at its begin, so at most half as many keys are kept in vain as there
- * are keys that count.
+ * A key has one of both. When the first request is to wait for a key, the log of its cell goes into a queue (`#of`). When
+ * nobody waits any more, it goes back (`#tidy`): each new key looks at two queues, all in turn.
  */
 import { checkInteger, checkOptions } from '../common/errors.js';
 import { checkKey, type Key, keyText } from '../common/keys.js';
@@ -22,6 +22,7 @@ import {
   type RateRequest,
 } from '../common/rate.js';
 import { requestOf, type WaitOptions } from '../common/waits.js';
+import { KeyedCells } from './keyed-cells.js';
 import type { RateLimiterStats } from './rate-limiter.js';
 import { RateQueue } from './rate-queue.js';
 import { begin, checkOpen, close, count, DONE, state, TaskObject } from './task-object.js';
@@ -31,7 +32,7 @@ export type KeyedRateLimiterOptions = RateOptions;
 
 /** What `KeyedRateLimiter.inspect` tells about all keys. */
 export interface KeyedRateLimiterStats extends Rate {
-  /** The number of keys of which something is kept. */
+  /** The number of keys of which something counts. */
   readonly size: number;
   /** The number of promises that wait, for all keys together. */
   readonly waiting: number;
@@ -45,6 +46,9 @@ export interface KeyedRateLimiter extends KeyedRateLimiting {}
  * A rate for each key, for the tasks of one thread: at most so many permits of a key begin in any window of so many
  * milliseconds, in the order of the calls. A key needs no set-up. Of a key whose permits count no more, nothing is kept.
  *
+ * A key for which nobody waits takes about 100 bytes. With more than 7 permits it may get a little less than its rate, and
+ * never more; see docs/tasks.md.
+ *
  * Source: a log of the window beside the generic cell rate algorithm (ITU-T I.371), as in `RateLimiter`.
  *
  * @example
@@ -57,8 +61,9 @@ export interface KeyedRateLimiter extends KeyedRateLimiting {}
  */
 export class KeyedRateLimiter extends TaskObject implements KeyedRateLimiting {
   readonly #rate: Rate;
+  readonly #cells: KeyedCells;
   readonly #queues = new Map<Key, RateQueue>();
-  /** The keys at which the next new key looks. */
+  /** The keys of the queues at which the next new key looks. */
   #toLookAt = this.#queues.keys();
 
   /**
@@ -70,6 +75,7 @@ export class KeyedRateLimiter extends TaskObject implements KeyedRateLimiting {
     super(KIND);
     checkOptions(KIND, options, ['burst']);
     this.#rate = checkRate(KIND, permits, per, options);
+    this.#cells = new KeyedCells(this.#rate, () => this.#tidy());
   }
 
   /** The most permits of a key in a window. */
@@ -87,12 +93,16 @@ export class KeyedRateLimiter extends TaskObject implements KeyedRateLimiting {
     return this.#rate.burst;
   }
 
-  /** The number of keys of which something is kept. */
+  /** The number of keys of which something counts. It looks at the room for each key. */
   get size(): number {
-    return this.#queues.size;
+    return this.#size;
   }
 
-  /** The number of promises that wait, for all keys together. It looks at every key. */
+  get #size(): number {
+    return this.#cells.size + this.#queues.size;
+  }
+
+  /** The number of promises that wait, for all keys together. It looks at every key that somebody waits for. */
   override get waiting(): number {
     return this[count];
   }
@@ -108,18 +118,29 @@ export class KeyedRateLimiter extends TaskObject implements KeyedRateLimiting {
   #of(key: Key): RateQueue {
     const known = this.#queues.get(key);
     if (known) return known;
-    for (let looks = 0; looks < 2; looks++) {
+    this.#tidy();
+    const queue = new RateQueue(this.#rate, `${keyText(key)} of the ${KIND}`);
+    const state = this.#cells.take(key);
+    if (state) queue.restore(state);
+    this.#queues.set(key, queue);
+    return queue;
+  }
+
+  /** Looks at two queues. If nobody waits in one, its key gets a cell again, or is forgotten. */
+  #tidy(): void {
+    for (let looks = 0; looks < 2 && this.#queues.size > 0; looks++) {
       let next = this.#toLookAt.next();
       if (next.done) {
         this.#toLookAt = this.#queues.keys();
         next = this.#toLookAt.next();
-        if (next.done) break;
+        if (next.done) return;
       }
-      if (this.#queues.get(next.value)?.isFresh) this.#queues.delete(next.value);
+      const queue = this.#queues.get(next.value);
+      const state = queue?.state;
+      if (!state) continue;
+      this.#queues.delete(next.value);
+      if (!queue?.isFresh) this.#cells.give(next.value, state);
     }
-    const queue = new RateQueue(this.#rate, `${keyText(key)} of the ${KIND}`);
-    this.#queues.set(key, queue);
-    return queue;
   }
 
   #check(method: string, key: Key, permits: number): void {
@@ -145,8 +166,7 @@ export class KeyedRateLimiter extends TaskObject implements KeyedRateLimiting {
       const [wanted, more] = requestOf([permits, options]);
       this.#check('takeAsync', key, wanted);
       const limits = this[begin]('takeAsync', more);
-      const queue = this.#of(key);
-      return queue.tryTake(wanted) ? DONE : queue.take(wanted, limits);
+      return this.#tryTake(key, wanted) ? DONE : this.#of(key).take(wanted, limits);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -163,7 +183,11 @@ export class KeyedRateLimiter extends TaskObject implements KeyedRateLimiting {
   tryTake(key: Key, permits = 1): boolean {
     this.#check('tryTake', key, permits);
     this[checkOpen]();
-    return this.#of(key).tryTake(permits);
+    return this.#tryTake(key, permits);
+  }
+
+  #tryTake(key: Key, permits: number): boolean {
+    return this.#queues.get(key)?.tryTake(permits) ?? this.#cells.tryTake(key, permits);
   }
 
   limit<This, K extends Key, Arguments extends unknown[], T>(
@@ -188,7 +212,7 @@ export class KeyedRateLimiter extends TaskObject implements KeyedRateLimiting {
   dueIn(key: Key, permits = 1): number {
     this.#check('dueIn', key, permits);
     this[checkOpen]();
-    return this.#queues.get(key)?.dueIn(permits) ?? 0;
+    return this.#queues.get(key)?.dueIn(permits) ?? this.#cells.dueIn(key, permits);
   }
 
   /**
@@ -202,7 +226,7 @@ export class KeyedRateLimiter extends TaskObject implements KeyedRateLimiting {
     checkKey(KIND, 'pause', key);
     checkPause(KIND, milliseconds);
     this[checkOpen]();
-    this.#of(key).pause(milliseconds);
+    (this.#queues.get(key) ?? this.#cells.of(key)).pause(milliseconds);
   }
 
   /**
@@ -217,7 +241,7 @@ export class KeyedRateLimiter extends TaskObject implements KeyedRateLimiting {
     checkKey(KIND, 'spend', key);
     checkSpent(KIND, permits);
     this[checkOpen]();
-    this.#of(key).spend(permits);
+    (this.#queues.get(key) ?? this.#cells.of(key)).spend(permits);
   }
 
   /**
@@ -240,22 +264,23 @@ export class KeyedRateLimiter extends TaskObject implements KeyedRateLimiting {
   inspect(key: Key): RateLimiterStats;
   inspect(key?: Key): KeyedRateLimiterStats | RateLimiterStats {
     this[checkOpen]();
-    if (key === undefined) return { ...this.#rate, size: this.#queues.size, waiting: this[count] };
+    if (key === undefined) return { ...this.#rate, size: this.#size, waiting: this[count] };
     checkKey(KIND, 'inspect', key);
     const queue = this.#queues.get(key);
-    const { taken = 0, count: waiting = 0, timeouts = 0, waiters = [] } = queue ?? {};
+    const { taken = this.#cells.taken(key), count: waiting = 0, timeouts = 0, waiters = [] } = queue ?? {};
     return { ...this.#rate, taken, waiting, timeouts, waiters };
   }
 
   /** @internal */
   protected get [state](): string {
     const { permits, per } = this.#rate;
-    return `${permits} in ${per} ms, ${this.#queues.size} keys`;
+    return `${permits} in ${per} ms, ${this.#size} keys`;
   }
 
   /** @internal */
   protected [close](error: Error): void {
     for (const queue of this.#queues.values()) queue.close(error);
     this.#queues.clear();
+    this.#cells.clear();
   }
 }

@@ -9,7 +9,17 @@
  */
 import { CancelledError, type TimeoutError, timedOut } from '../common/errors.js';
 import { type Rate, tooMany } from '../common/rate.js';
-import { BEGUN, CELL, CELLS_OF_ONE, Cells, DISMISSED, REFUSED, SCHEDULE, Schedule } from '../common/schedule.js';
+import {
+  BEGUN,
+  CELL,
+  CELLS_OF_ONE,
+  Cells,
+  DISMISSED,
+  type RateState,
+  REFUSED,
+  SCHEDULE,
+  Schedule,
+} from '../common/schedule.js';
 import { clearTimeout, now, setTimeout } from './clock.js';
 import { cancelOn, type Limits } from './limits.js';
 import type { WaiterStats } from './stats.js';
@@ -251,6 +261,16 @@ export class RateQueue {
     const taken = this.#schedule.taken(now());
     if (this.#dated.length > 0) this.#moveUp();
     return taken;
+  }
+
+  /** The log of the rate, if nobody waits, and no call is about to begin, or counts until its end. */
+  get state(): RateState | undefined {
+    return this.#waiters.size > 0 ? undefined : this.#schedule.state;
+  }
+
+  /** Gives a new queue the log of another rate. */
+  restore(state: RateState): void {
+    this.#schedule.restore(state);
   }
 
   /** Whether nobody waits, and a new rate would answer the same. */
