@@ -57,7 +57,10 @@ export function pause(): void {
   pauseSink = x;
 }
 
-/** Sets `pauses` and `near`. The runtime side calls this after it has measured pause() by the clock (spend). */
+/**
+ * Sets `pauses` and `near`. The runtime side calls this when the thread attaches, for a usual duration of pause(), and
+ * whenever it has measured pause() by the clock (spend): first when the thread is about to wait.
+ */
 export function setAwake(pausesOfPoll: i32, waiters: i32): void {
   pauses = pausesOfPoll;
   near = waiters as i64;
