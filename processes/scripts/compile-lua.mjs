@@ -17,7 +17,7 @@
  */
 import luaparse from 'luaparse';
 
-const KEYS = ['META', 'OBJECTS', 'QUEUE', 'RECORDS', 'SESSIONS', 'LEASES', 'SEQS'];
+const KEYS = ['META', 'OBJECTS', 'QUEUE', 'RECORDS', 'SESSIONS', 'LEASES', 'SEQS', 'RATES'];
 /** The keys whose members all have the score 0. */
 const SORTED = ['QUEUE', 'RECORDS'];
 const COMPARISONS = { '==': '===', '~=': '!==', '<': '<', '<=': '<=', '>': '>', '>=': '>=' };
@@ -301,7 +301,7 @@ for (let ${at} = 1; ${list}[${at} - 1] !== undefined; ${at}++) {\nconst ${each} 
         }
         this.#once.push(`let ${name};`);
         // What a call has assigned a function to keeps the function.
-        return each.name === 'rest' ? '' : `${name} = ${values[at]};`;
+        return ['rest', 'rates'].includes(each.name) ? '' : `${name} = ${values[at]};`;
       })
       .join('\n');
   }
@@ -510,6 +510,10 @@ for (let ${at} = 1; ${list}[${at} - 1] !== undefined; ${at}++) {\nconst ${each} 
         return `[${values.map((field) => `${of}.get(${field})`).join(', ')}]`;
       case 'KEEP': // HSET of an object instead of its text
         return `${of}.set(${values.join(', ')})`;
+      case 'GET':
+        return `store.kept(${values[0]})`;
+      case 'KEEPFOR': // SET with PX
+        return `store.keepFor(${values.join(', ')})`;
       case 'HSET': {
         const pairs = args.flatMap((_, at) =>
           at % 2 === 0 ? [`${of}.set(${values[at]}, ${this.#text([args[at + 1]])})`] : [],

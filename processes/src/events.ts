@@ -8,11 +8,15 @@ export interface Metric {
    * `wait`: the request stands in the server's queue, because it was not granted at once. `hold`: the request was
    * granted. `release`: permits were given back. `timeout`: the time-out passed before a grant; a request with
    * `{ timeout: 0 }` has no such event.
+   *
+   * Of a rate: `wait`: the request was told a date that lies ahead. `begin`: its permits go. `late`: the process was too
+   * busy to begin at the date, so the request asks again. `timeout`: the request was refused, because its date is later
+   * than its time-out allows; also with `{ timeout: 0 }` and by `tryTake`.
    */
-  readonly event: 'wait' | 'hold' | 'release' | 'timeout';
+  readonly event: 'wait' | 'hold' | 'release' | 'timeout' | 'begin' | 'late';
   /** The name of the object. */
   readonly name: string;
-  readonly kind: 'semaphore' | 'mutex' | 'rwlock';
+  readonly kind: 'semaphore' | 'mutex' | 'rwlock' | 'ratelimiter' | 'keyedratelimiter';
   /** The number of permits that the request asks for or gives back: 1,048,576 for a writer of a read-write lock. */
   readonly permits: number;
   /**

@@ -11,13 +11,27 @@ import { failure } from '../../test/support/failure.js';
 import * as index from '../src/index.js';
 import { HeldLock, HeldPermits, HeldRead, HeldWrite } from '../src/objects/hold.js';
 import { HeldAll } from '../src/objects/hold-all.js';
+import { KeyedRateLimiter } from '../src/objects/keyed-rate-limiter.js';
 import { Leader } from '../src/objects/leader.js';
 import { Mutex } from '../src/objects/mutex.js';
+import { RateLimiter } from '../src/objects/rate-limiter.js';
 import { RwLock } from '../src/objects/rw-lock.js';
 import { Semaphore } from '../src/objects/semaphore.js';
 
 /** The entry exports only the types of these classes. */
-const classes = { Semaphore, Mutex, RwLock, Leader, HeldPermits, HeldLock, HeldRead, HeldWrite, HeldAll };
+const classes = {
+  Semaphore,
+  Mutex,
+  RwLock,
+  RateLimiter,
+  KeyedRateLimiter,
+  Leader,
+  HeldPermits,
+  HeldLock,
+  HeldRead,
+  HeldWrite,
+  HeldAll,
+};
 const all = { ...index, ...classes } as unknown as Exports;
 
 const build = new URL('../dist/types/processes/src/', import.meta.url);
@@ -34,6 +48,8 @@ const objects: Record<string, () => unknown> = {
   Semaphore: () => space.semaphore('s', 2),
   Mutex: () => space.mutex('m'),
   RwLock: () => space.rwLock('rw'),
+  RateLimiter: () => space.rateLimiter('r', 1, 1000),
+  KeyedRateLimiter: () => space.keyedRateLimiter('k', 1, 1000),
   Leader: () => space.leader('l'),
   HeldPermits: async () => (await space.semaphore('held', 2000)).holdAsync(),
   HeldWrite: async () => (await space.rwLock('written')).writeAsync(),
@@ -53,6 +69,9 @@ afterAll(async () => {
 const values: Record<string, () => unknown> = {
   name: () => 'names',
   permits: () => 1,
+  per: () => 1000,
+  key: () => 'Ann',
+  milliseconds: () => 0,
   run: () => () => 1,
   objects: () => [],
   client: () => ({}),
@@ -63,6 +82,7 @@ const values: Record<string, () => unknown> = {
 function badFor({ name, type }: Parameter): unknown[] {
   if (type === 'WaitOptions') return [{ unknown: 5 }, { timeout: -1 }, { signal: 5 }, true];
   if (/Options\b|^\{/.test(type) || name === 'options') return [{ unknown: 5 }, true];
+  if (type === 'Key') return ['', 1.5, true, {}];
   return type.includes('number') ? ['x', true, -1.5] : [5];
 }
 

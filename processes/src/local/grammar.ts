@@ -14,10 +14,13 @@ const RID = /^[0-9a-f]{10}$/;
 const TICKET = /^[0-9a-f]{14}$/;
 const TICKET_OR_NONE = /^(-|[0-9a-f]{14})$/;
 const FORMATS = /^\d{1,9}(-\d{1,9})?$/;
+const INTEGER = /^-?\d{1,16}$/;
 const COUNT = /^\d{1,16}$/;
 const PERMITS = /^[0-9a-f]{8}$/;
 const FLAG = /^[01]$/;
 const NAME = /^[^\0]{1,108}$/;
+/** The name of a rate, or the name of rates and a key. */
+const RATE = /^[^\0]{1,108}(\0[^\0]{1,260})?$/;
 
 /** A number of requests, and then so many of them. */
 const REQUESTS = 'requests';
@@ -28,7 +31,9 @@ const OPERATIONS: Readonly<Record<string, readonly (RegExp | typeof REQUESTS)[]>
   B: [ANY],
   C: [RID],
   D: [NAME, RID, TICKET, PERMITS, COUNT, /^[-crd]s?$/, COUNT, REQUESTS],
+  E: [RATE, /^[0-9a-f]{44}$/, ...Array<RegExp>(6).fill(COUNT), /^[TCDPLSRI]$/, ...Array<RegExp>(4).fill(INTEGER)],
   F: [NAME, RID, TICKET, SID],
+  G: [COUNT, COUNT, COUNT],
   I: [NAME, COUNT, ANY, ANY],
   J: [ANY],
   K: [NAME, TICKET_OR_NONE],

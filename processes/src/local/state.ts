@@ -154,25 +154,29 @@ export class State {
 
   /** The state as a text of one line, from which `load` makes it again. */
   dump(): string {
-    const { META, OBJECTS, QUEUE, RECORDS, SESSIONS, LEASES, SEQS, history } = this.#store;
+    const { META, OBJECTS, QUEUE, RECORDS, SESSIONS, LEASES, SEQS, RATES, ends, history } = this.#store;
     return JSON.stringify({
       ...{ ticket: this.ticket, history },
       ...{ meta: [...META], objects: [...OBJECTS], sessions: [...SESSIONS], leases: [...LEASES], seqs: [...SEQS] },
+      ...{ rates: [...RATES], ends: [...ends] },
       ...{ queue: all(QUEUE), records: all(RECORDS), members: [...this.#members] },
     });
   }
 
   /** Throws if the text is no dump. */
   static load(text: string, script = scriptOn): State {
-    const { history, meta, objects, sessions, leases, seqs, queue, records, members } = JSON.parse(text);
+    const { history, meta, objects, sessions, leases, seqs, rates, ends, queue, records, members } = JSON.parse(text);
     const state = new State(history, script);
-    const { META, OBJECTS, QUEUE, RECORDS, SESSIONS, LEASES, SEQS } = state.#store;
+    const { META, OBJECTS, QUEUE, RECORDS, SESSIONS, LEASES, SEQS, RATES } = state.#store;
     const pairs = [
       [META, meta],
       [OBJECTS, objects],
       [SESSIONS, sessions],
       [LEASES, leases],
       [SEQS, seqs],
+      // A dump of an earlier version has none.
+      [RATES, rates ?? []],
+      [state.#store.ends, ends ?? []],
     ] as const;
     for (const [map, entries] of [...pairs, [state.#members, members] as const])
       for (const [key, value] of entries) (map as Map<string, unknown>).set(key, value);

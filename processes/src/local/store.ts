@@ -115,6 +115,11 @@ export class Store {
   readonly SESSIONS = new Map<string, string>();
   readonly LEASES = new Map<string, number>();
   readonly SEQS = new Map<string, string | number>();
+  /** The states of rates. */
+  readonly RATES = new Map<string, string>();
+  /** Until when each of them is kept. */
+  readonly ends = new Map<string, number>();
+  #toLookAt = this.ends.entries();
   /** The name of the history: whoever finds another name knows that the state was lost. */
   readonly history: string;
   /** The time of the present call: Unix time in milliseconds. */
@@ -128,6 +133,25 @@ export class Store {
 
   publish(sid: string, text: string): void {
     this.messages.push({ sid, text });
+  }
+
+  /** The state of a rate, if it is still kept. */
+  kept(name: string): string | undefined {
+    return (this.ends.get(name) ?? 0) >= this.now ? this.RATES.get(name) : undefined;
+  }
+
+  /** Keeps the state of a rate for so many milliseconds at least. Each call looks at two others, all in turn. */
+  keepFor(name: string, text: string, milliseconds: number): void {
+    for (let looks = 0; looks < 2; looks++) {
+      const next = this.#toLookAt.next();
+      if (next.done) this.#toLookAt = this.ends.entries();
+      else if (next.value[1] < this.now) {
+        this.RATES.delete(next.value[0]);
+        this.ends.delete(next.value[0]);
+      }
+    }
+    this.RATES.set(name, text);
+    this.ends.set(name, this.now + milliseconds);
   }
 
   /**

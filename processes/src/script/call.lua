@@ -22,6 +22,10 @@ while i <= last do
     answer, i = give_back(i + 1)
   elseif operation == 'T' then
     answer, i = ask(i + 1, false)
+  elseif operation == 'E' then
+    answer, i = rates().rate(i + 1)
+  elseif operation == 'G' then
+    answer, i = rates().beat_of_rates(i + 1)
   else
     others = others or rest().operations()
     answer, i = others[operation](i + 1)

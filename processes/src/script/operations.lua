@@ -1,4 +1,4 @@
--- All operations except A, D and T, by their letters. Each operation takes its arguments from ARGV[i] on. It returns
+-- All operations except A, D, T, E and G, by their letters. Each operation takes its arguments from ARGV[i] on. It returns
 -- its answer and the index of the next operation. An answer without an index ends the call. wire.ts writes the calls
 -- and reads the answers.
 --

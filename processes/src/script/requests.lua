@@ -16,6 +16,7 @@ local function record_of(key)
 end
 
 local rest -- makes the functions that a call needs only if somebody waits or dies, or for a rare operation
+local rates -- makes the functions for rates
 
 -- Whether the object is the one for which the ticket was given, and not a later object of the name. Both tickets have
 -- 14 digits, so they compare as strings.

@@ -6,8 +6,8 @@
 --
 --     objects      the objects of a call          tickets     one counter for everything
 --     requests     a request comes and goes       queue       who waits, and how the head is served
---     sessions     signs of life, and deaths      operations  all operations except A, T and D
---     call         from ARGV to the reply
+--     sessions     signs of life, and deaths      operations  all operations but A, T, D, E and G
+--     rates        dates for permits of rates     call        from ARGV to the reply
 --
 -- The script runs in two forms. A server runs it as it is. The broker of a space without a server runs it as JavaScript
 -- (scripts/compile-lua.mjs), over maps and lists of its own in place of keys (local/store.ts). What only the broker
@@ -61,6 +61,9 @@
 
 local META, OBJECTS, QUEUE, RECORDS, SESSIONS, LEASES, SEQS =
   KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
+-- [server
+local RATES = string.sub(META, 1, -5) .. 'rate:' -- the keys of rates begin so
+-- server]
 local call, sub, match, format = redis.call, string.sub, string.match, string.format
 local sid, conn, channel = ARGV[1], ARGV[2], ARGV[3]
 
@@ -76,6 +79,7 @@ local own, caller = {}, sid -- own: the news for the caller, which it gets in th
 local told, tellings = {}, {} -- told: the sessions that get a message, in order; tellings: the news for each
 local gone = {} -- sessions that this call has ended
 local work = WORK -- how much work this call may still do
+local moment -- the time of the partition, once a rate has asked for it
 
 -- part: objects
 
@@ -84,7 +88,8 @@ local work = WORK -- how much work this call may still do
 -- part: requests
 
 -- Making a function takes about as long as calling one. So the functions that most calls do not need are made only when
--- a call needs one of them: `rest` makes those for requests that wait, and `operations` makes the rare operations.
+-- a call needs one of them: `rest` makes those for requests that wait, `operations` makes the rare operations, and
+-- `rates` makes those for rates.
 rest = function()
   -- part: queue
 
@@ -93,7 +98,7 @@ rest = function()
     drop = drop,
   }
 
-  -- Returns all operations except A, D and T, by their letters.
+  -- Returns the rare operations, by their letters.
   made.operations = function()
     -- part: sessions
 
@@ -103,5 +108,7 @@ rest = function()
   rest = function() return made end
   return made
 end
+
+-- part: rates
 
 -- part: call

@@ -185,6 +185,104 @@ export const inspectSpace = (from: string): Arguments => ['J', from];
 /** Lists some of the objects. cursor: 0 at first, then what the last answer tells. */
 export const listObjects = (cursor: string): Arguments => ['P', cursor];
 
+/** The numbers of a rate. Times are whole microseconds. */
+export interface RateNumbers {
+  readonly permits: number;
+  readonly per: number;
+  readonly burst: number;
+  /** How much later than its date a call may begin. The server uses the largest that it was told. */
+  readonly slack: number;
+}
+
+/** The most that this process was told of a rate: after a loss the server learns it again. */
+export interface RateKnown {
+  readonly epoch: number;
+  /** How many permits have got dates. */
+  readonly given: number;
+  /** The latest of these dates. */
+  readonly last: number;
+}
+
+/** That this process was told the partition's time `seen` at least `low` and at most `high` microseconds ago. */
+export interface ToldTime {
+  readonly seen: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** What becomes of a rate. script/rates.lua says what each letter is, and what its numbers are. */
+export type RateDemand = readonly [what: 'T' | 'C' | 'D' | 'P' | 'L' | 'S' | 'R' | 'I', ...numbers: number[]];
+
+const numbersOf = ({ permits, per, burst, slack }: RateNumbers): string =>
+  hex(permits, 8) + hex(per, 14) + hex(burst, 8) + hex(slack, 14);
+
+/** An operation on a rate. */
+export const rate = (
+  name: string,
+  numbers: RateNumbers,
+  { epoch, given, last }: RateKnown,
+  { seen, low, high }: ToldTime,
+  [what, a = 0, b = 0, c = 0, d = 0]: RateDemand,
+): Arguments => [
+  ...['E', name, numbersOf(numbers)],
+  ...[epoch, given, last, seen, low, high].map(String),
+  ...[what, String(a), String(b), String(c), String(d)],
+];
+
+/** Goes with a beat of a session that uses rates. */
+export const beatOfRates = ({ seen, low, high }: ToldTime): Arguments => ['G', String(seen), String(low), String(high)];
+
+/** Reads an answer to `beatOfRates`: the time of the partition, and when it noticed the last loss. */
+export function beatOfRatesIn(entry: string): { readonly moment: number; readonly began: string } | undefined {
+  const [letter, moment, began = ''] = entry.split(' ');
+  return letter === 'G' ? { moment: Number(moment), began } : undefined;
+}
+
+/** The news that somebody has paused a rate or cancelled its requests: the tag of the rate. Undefined: other news. */
+export const rateToLookAt = (news: string): number | undefined =>
+  news.startsWith('E:') ? Number(news.slice(2)) : undefined;
+
+/** What the server answers to `rate`. */
+export interface RateAnswer extends RateNumbers, RateKnown {
+  /** Whether T has got a date; if not, its date is later than the caller wants. */
+  readonly ok: boolean;
+  /** Whether the date is free again when the session of this process ends. */
+  readonly isListed: boolean;
+  /** Of `I`, the date that a request would get. */
+  readonly date: number;
+  /** The time of the partition. */
+  readonly moment: number;
+  readonly resized: boolean;
+  /** By how much pauses have moved dates, all together; and when the last pause began, which has moved later dates. */
+  readonly moved: number;
+  readonly stopped: number;
+  /** Requests up to this number are cancelled. */
+  readonly cancelled: number;
+  readonly taken: number;
+  readonly reserved: number;
+}
+
+/**
+ * Reads an answer to `rate`. numbers: those with which it was asked. With `most`: T asks for more permits than there
+ * are in a window.
+ */
+export function rateIn(answer: unknown, numbers: RateNumbers): RateAnswer | { readonly most: number } {
+  const [letter, ...words] = String(answer).split(' ');
+  const all = words.map(Number);
+  const at = (place: number): number => all[place] ?? 0;
+  if (letter === TOO_MANY) return { most: at(0) };
+  const { permits, per, burst, slack } = numbers;
+  const own = [permits, per, burst, slack];
+  const [theirPermits, theirPer, theirBurst, theirSlack] = (all.length > 5 ? all.slice(5, 9) : own) as typeof own;
+  return {
+    ...{ ok: at(0) > 0, isListed: at(0) === 2, given: at(1), date: at(2), moment: at(3), last: at(4) },
+    ...{ permits: theirPermits as number, per: theirPer as number },
+    ...{ burst: theirBurst as number, slack: theirSlack as number },
+    ...{ resized: at(9) === 1, epoch: at(10), moved: at(11), stopped: at(12), cancelled: at(13) },
+    ...{ taken: at(14), reserved: at(15) },
+  };
+}
+
 // Requests ----------------------------------------------------------------------------------------------------------
 
 /** What the server tells a process when one of its requests gets permits. */

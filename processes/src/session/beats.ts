@@ -44,6 +44,7 @@ export interface Beating {
   /** Changes with each loss. */
   readonly era: number;
   readonly requests: { readonly table: { readonly size: number; marks(): wire.Arguments } };
+  readonly rates: { readonly mark: wire.Arguments };
   readonly lease: { readonly renewedAt: number };
   /** `Sign.told` of the last sign of life that this process has watched for long enough. */
   readonly seen: string;
@@ -129,7 +130,7 @@ export class Beats {
       const heard = (): void => answered('messages');
       driver.ping?.(session.channel).then(heard, heard);
     }
-    session.run([...wire.beat(session.seen), ...session.requests.table.marks()]).then(
+    session.run([...wire.beat(session.seen), ...session.requests.table.marks(), ...session.rates.mark]).then(
       (reply) => {
         if (!reply) return;
         answers.answered(sentAt);

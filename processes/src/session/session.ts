@@ -37,6 +37,7 @@ import { Calls, type Runner } from './calls.js';
 import { tellFailover } from './failover.js';
 import { Lease, LOST_AFTER } from './lease.js';
 import type { Sender } from './operation.js';
+import { Rates } from './rates.js';
 import type { Request } from './request.js';
 import type { Listing } from './request-table.js';
 import { Requests } from './requests.js';
@@ -56,6 +57,7 @@ const nothing = (): void => {};
 export class Session implements Sender, Runner, Beating, Entering {
   readonly around: Surroundings;
   readonly requests: Requests;
+  readonly rates: Rates;
   readonly #partition: number;
   readonly #keys: string[];
   readonly channel: string;
@@ -97,6 +99,7 @@ export class Session implements Sender, Runner, Beating, Entering {
   constructor(around: Surroundings, partition: number) {
     this.around = around;
     this.requests = new Requests(this);
+    this.rates = new Rates(this);
     this.calls = new Calls(this);
     this.beats = new Beats(this);
     this.#partition = partition;
@@ -202,8 +205,11 @@ export class Session implements Sender, Runner, Beating, Entering {
     }
     const isNext = seq === this.#lastSeq + 1;
     this.#lastSeq = Math.max(this.#lastSeq, seq);
-    for (const entry of news) this.requests.hear(entry, seq);
-    if (!isNext) this.compare();
+    for (const entry of news) if (!this.rates.hear(entry)) this.requests.hear(entry, seq);
+    if (!isNext) {
+      this.compare();
+      this.rates.lookAll();
+    }
   }
 
   /**
@@ -262,6 +268,7 @@ export class Session implements Sender, Runner, Beating, Entering {
     this.#heardConn = -1;
     this.requests.lost();
     this.calls.lost();
+    this.rates.lost();
     this.beats.stop();
     this.enter();
   }
@@ -325,6 +332,7 @@ export class Session implements Sender, Runner, Beating, Entering {
     this.#goOn(listings, lists.answers, isAnother, lists.sentAt);
     if (isAnother)
       void tellFailover(this.around, this.#keys[0] as string, before, silence, () => this.#phase === 'ended');
+    this.rates.tellAll();
     if (!isNew) this.around.emit('resumed');
     return this.around.keepAlive();
   }
@@ -499,8 +507,11 @@ export class Session implements Sender, Runner, Beating, Entering {
       this.lost();
       return;
     }
-    for (const entry of entries) this.requests.hear(String(entry));
-    if (seq !== this.#lastSeq) this.compare();
+    for (const entry of entries.map(String)) if (!this.rates.beaten(entry, sentAt)) this.requests.hear(entry);
+    if (seq !== this.#lastSeq) {
+      this.compare();
+      this.rates.lookAll();
+    }
     if (isLeft) this.beats.later(0);
   }
 
@@ -508,6 +519,7 @@ export class Session implements Sender, Runner, Beating, Entering {
   #forget(): void {
     this.era++;
     this.sid = '';
+    this.rates.lost();
     this.#orderBeats();
     this.lease.end();
     this.beats.stop();
@@ -524,6 +536,7 @@ export class Session implements Sender, Runner, Beating, Entering {
     this.calls.flush();
     this.#phase = 'ended';
     this.fatal = error;
+    this.rates.close(error);
     const { clock, driver, script, lease } = this.around;
     // The process must stay alive until `close` is settled. If the server does not answer, the connection is reset.
     this.calls.operating++;

@@ -23,7 +23,13 @@ export interface CollectedMetric extends OpenMetric {
 
 /** Objects with more names than this count together. */
 const MOST = 511;
-const KINDS = { semaphore: 'Semaphore', mutex: 'Mutex', rwlock: 'RwLock' } as const;
+const KINDS = {
+  semaphore: 'Semaphore',
+  mutex: 'Mutex',
+  rwlock: 'RwLock',
+  ratelimiter: 'RateLimiter',
+  keyedratelimiter: 'KeyedRateLimiter',
+} as const;
 
 interface Times {
   sum: number;
@@ -34,7 +40,9 @@ interface Series {
   readonly attributes: MetricPoint['attributes'];
   readonly waits: Times;
   readonly holds: Times;
+  readonly isRate: boolean;
   queued: number;
+  late: number;
   failures: number;
   lost: number;
 }
@@ -66,7 +74,8 @@ function seriesOf(all: Map<string, Series>, { kind, name }: Metric): Series {
     const attributes = isKnown
       ? { 'taketurns.object.kind': KINDS[kind], 'taketurns.object.name': name }
       : { 'otel.metric.overflow': true };
-    series = { attributes, waits: times(), holds: times(), queued: 0, failures: 0, lost: 0 };
+    const isRate = kind.endsWith('ratelimiter');
+    series = { attributes, waits: times(), holds: times(), isRate, queued: 0, late: 0, failures: 0, lost: 0 };
     all.set(key, series);
   }
   return series;
@@ -82,8 +91,8 @@ const histogram = ({ sum, counts }: Times): Histogram => ({
 /** A metric, and how its value is read from what was counted. */
 type Described<Of> = Omit<CollectedMetric, 'points'> & { readonly read: (counted: Of) => MetricPoint['value'] };
 
-/** What is told of each kind and name of an object. */
-const OF_OBJECTS: readonly Described<Series>[] = [
+/** What is told of each kind and name of an object: of all, only of rates, or only of others. */
+const OF_OBJECTS: readonly (Described<Series> & { readonly only?: 'rates' | 'others' })[] = [
   {
     name: 'taketurns.wait.duration',
     description: 'How long requests have waited.',
@@ -93,14 +102,14 @@ const OF_OBJECTS: readonly Described<Series>[] = [
   },
   {
     name: 'taketurns.wait.queued',
-    description: 'Requests that were not granted at once.',
+    description: 'Requests that were not granted at once; of rates, those that were told a date that lies ahead.',
     unit: '{request}',
     type: 'counter',
     read: ({ queued }) => queued,
   },
   {
     name: 'taketurns.wait.failures',
-    description: 'Requests that have waited, and have not got what they waited for.',
+    description: 'Requests that have not got what they waited for; of rates, those that were refused, too.',
     unit: '{request}',
     type: 'counter',
     read: ({ failures }) => failures,
@@ -110,6 +119,7 @@ const OF_OBJECTS: readonly Described<Series>[] = [
     description: 'How long permits and locks were held.',
     unit: 's',
     type: 'histogram',
+    only: 'others',
     read: ({ holds }) => histogram(holds),
   },
   {
@@ -117,7 +127,16 @@ const OF_OBJECTS: readonly Described<Series>[] = [
     description: 'Grants that were lost before they were given back.',
     unit: '{request}',
     type: 'counter',
+    only: 'others',
     read: ({ lost }) => lost,
+  },
+  {
+    name: 'taketurns.rate.late',
+    description: 'Dates of rates at which a process was too busy to begin, so that the request has asked again.',
+    unit: '{request}',
+    type: 'counter',
+    only: 'rates',
+    read: ({ late }) => late,
   },
 ];
 
@@ -159,6 +178,7 @@ export function startMetrics(space: Space): void {
   space.on('metric', (metric) => {
     const series = seriesOf(all, metric);
     if (metric.event === 'wait') series.queued++;
+    else if (metric.event === 'late') series.late++;
     else add(metric.event === 'release' ? series.holds : series.waits, metric.ms / 1000);
     if (metric.event === 'timeout') series.failures++;
   });
@@ -179,9 +199,10 @@ export function startMetrics(space: Space): void {
  *
  * | metric | type | |
  * | --- | --- | --- |
- * | `taketurns.wait.duration` | histogram | from the call until the grant, or until the time-out has passed |
- * | `taketurns.wait.queued` | counter | requests that were not granted at once |
- * | `taketurns.wait.failures` | counter | requests that ended by a time-out |
+ * | `taketurns.wait.duration` | histogram | from the call until the grant, or until the time-out has passed; of a rate, until the call begins or is refused |
+ * | `taketurns.wait.queued` | counter | requests that were not granted at once; of a rate, those with a date that lies ahead |
+ * | `taketurns.wait.failures` | counter | requests that ended by a time-out; of a rate, those that were refused, too |
+ * | `taketurns.rate.late` | counter | dates of a rate at which the process was too busy to begin, so that the request has asked again |
  * | `taketurns.hold.duration` | histogram | from the grant until permits were given back |
  * | `taketurns.hold.lost` | counter | grants that were lost: with the lease, by a revocation or by a failover |
  * | `taketurns.space.troubles` | counter | causes that kept the space from its server: events `trouble` |
@@ -196,9 +217,12 @@ export function metrics(space: Space): CollectedMetric[] {
   checkSpace('metrics', space);
   const counts = counted.get(space);
   if (counts === undefined) return [];
-  const ofObjects = OF_OBJECTS.map(({ read, ...description }) => ({
+  const all = [...counts.objects.values()];
+  const ofObjects = OF_OBJECTS.map(({ read, only, ...description }) => ({
     ...description,
-    points: Array.from(counts.objects.values(), (series) => ({ attributes: series.attributes, value: read(series) })),
+    points: all
+      .filter(({ isRate }) => only === undefined || isRate === (only === 'rates'))
+      .map((series) => ({ attributes: series.attributes, value: read(series) })),
   }));
   const ofSpace = OF_SPACE.map(({ read, ...description }) => ({
     ...description,

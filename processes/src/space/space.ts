@@ -21,8 +21,11 @@ import { localDriverFor } from '../local/load.js';
 import type { WaitOptions } from '../objects/acquire.js';
 import type { Held } from '../objects/hold.js';
 import { type HeldAll, type HeldOf, type Holdable, holdAll } from '../objects/hold-all.js';
+import { KeyedRateLimiter, type KeyedRateLimiterOptions } from '../objects/keyed-rate-limiter.js';
 import { Leader } from '../objects/leader.js';
 import { Mutex } from '../objects/mutex.js';
+import { openRate, type RateLimiter, type RateLimiterOptions } from '../objects/rate-limiter.js';
+import { rateNumbersOf } from '../objects/rate-wait.js';
 import { RwLock } from '../objects/rw-lock.js';
 import { Semaphore } from '../objects/semaphore.js';
 import {
@@ -137,6 +140,15 @@ export class Space implements AsyncDisposable {
         if (stamp === 0 || !this.#listeners.has('metric')) return;
         const ms = options.clock.now() - stamp;
         this.#listeners.emit('metric', { event, name, kind: KINDS[settings.kind], permits, ms });
+      },
+      measureRate: (event, name, permits, stamp) => {
+        if (stamp === 0 || !this.#listeners.has('metric')) return;
+        // Keys are many, so they count together.
+        const [rate = ''] = name.split('\0');
+        this.#listeners.emit('metric', {
+          ...{ event, name: rate, kind: rate === name ? 'ratelimiter' : 'keyedratelimiter' },
+          ...{ permits, ms: options.clock.now() - stamp },
+        });
       },
       keepAlive: () => this.#keepAlive(),
     };
@@ -358,6 +370,55 @@ export class Space implements AsyncDisposable {
    */
   async rwLock(name: string, options: ObjectOptions = {}): Promise<RwLock> {
     return this.#open(RwLock, 'Space.rwLock', 'w', name, READERS, options);
+  }
+
+  /**
+   * Opens a rate limiter: at most `permits` calls of all processes of the space begin in any window of `per`
+   * milliseconds, in the order in which they ask. All processes must name the same numbers. Never blocks the thread.
+   * @param name 1 to 108 bytes of UTF-8 without NUL. Rates have names of their own, apart from those of locks.
+   * @param permits the most permits in a window, 1 to 2,147,483,647.
+   * @param per the length of a window, 1 to 2,147,483,647 milliseconds.
+   * @throws {RangeError | TypeError} (rejects) for a bad argument, and if the rate has other numbers.
+   * @throws {SpaceError} (rejects) when no server answers within `connectTimeout`, or when the server refuses.
+   * @example const api = await space.rateLimiter('api', 100, 60_000, { burst: 10 });
+   */
+  async rateLimiter(
+    name: string,
+    permits: number,
+    per: number,
+    options: RateLimiterOptions = {},
+  ): Promise<RateLimiter> {
+    const what = 'Space.rateLimiter';
+    checkName(`${what}: name`, name, 108);
+    const numbers = rateNumbersOf(what, permits, per, options);
+    if (this.#closed ?? this.#draining) throw closed();
+    return openRate(this.#session(fnv1a(name) % this.#options.partitions), name, numbers);
+  }
+
+  /**
+   * Makes a rate for each key: at most `permits` calls of all processes of the space begin for a key in any window of
+   * `per` milliseconds, in the order in which they ask. A key needs no set-up, and of a key whose permits count no more
+   * nothing is kept, so there may be millions. Asks the server nothing. Never blocks.
+   * @param name 1 to 108 bytes of UTF-8 without NUL. All processes should name the same numbers: each request counts by
+   * the numbers of its process.
+   * @param permits the most permits of a key in a window, 1 to 2,147,483,647.
+   * @param per the length of a window, 1 to 2,147,483,647 milliseconds.
+   * @throws {RangeError | TypeError} for a bad argument.
+   * @throws {DisposedError} if the space is closed.
+   * @example const users = space.keyedRateLimiter('users', 100, 60_000, { burst: 10 });
+   */
+  keyedRateLimiter(
+    name: string,
+    permits: number,
+    per: number,
+    options: KeyedRateLimiterOptions = {},
+  ): KeyedRateLimiter {
+    const what = 'Space.keyedRateLimiter';
+    checkName(`${what}: name`, name, 108);
+    const numbers = rateNumbersOf(what, permits, per, options);
+    if (this.#closed ?? this.#draining) throw closed();
+    const sessionOf = (rate: string): Session => this.#session(fnv1a(rate) % this.#options.partitions);
+    return new KeyedRateLimiter(sessionOf, name, numbers);
   }
 
   /**

@@ -1,0 +1,383 @@
+/**
+ * What a session knows of rates: the time of the partition, and of each rate how much was given. After a loss the server
+ * learns it again.
+ *
+ *     ask --> the answer tells the time, and what was given --> known
+ *     a beat --> G tells the server the time, so that a jump of its clock is no time that has passed
+ *            --> the answer tells that the server has noticed a loss ------+
+ *     the session is entered again ----------------------------------------+--> each rate tells what it knows
+ *     a message --> somebody has paused a rate, or cancelled its requests -----> who waits for the rate looks at it
+ *
+ * Messages may be lost, and the server tells at most 256 sessions of a pause. So a session also looks at the rates for
+ * which it waits, a few of them in turn every second.
+ */
+import type { Clock, Timer } from '../runtime/clock.js';
+import { fnv1a } from '../runtime/hash.js';
+import * as wire from '../script/wire.js';
+import type { Operation } from './operation.js';
+import type { Surroundings } from './surroundings.js';
+
+const US = 1000;
+/** How often a session looks at rates for which it waits, in milliseconds, and at how many at a time. */
+const POLL = 1000;
+const MOST_LOOKS = 16;
+/** About how many rates a session tells the server after a loss, those that it has used last. */
+const MOST_TOLD = 1000;
+
+/** What the rates need of the session. */
+export interface RateSession {
+  readonly around: Surroundings;
+  readonly sid: string;
+  readonly isOpen: boolean;
+  readonly fatal: Error | undefined;
+  readonly lease: { readonly isRunning: boolean };
+  readonly calls: {
+    operate(args: wire.Arguments): Promise<unknown>;
+    send(
+      args: wire.Arguments,
+      answered: (answer: unknown) => void,
+      failed?: (error: unknown) => void,
+      request?: undefined,
+      repeats?: boolean,
+    ): Operation;
+  };
+  look(): void;
+}
+
+/** An answer, and when the question was sent and the answer came. */
+export interface Answered {
+  readonly answer: wire.RateAnswer | { readonly most: number };
+  readonly sent: number;
+  readonly got: number;
+}
+
+/** The number by which the server names a rate in messages. Two names may have the same. */
+const tagOf = (name: string): number => fnv1a(name);
+
+/** What the process knows of one rate of a session. */
+export class Rate {
+  readonly session: RateSession;
+  readonly #rates: Rates;
+  readonly name: string;
+  numbers: wire.RateNumbers;
+  known: wire.RateKnown = { epoch: 0, given: 0, last: 0 };
+  /** By how much pauses have moved the dates of the present epoch, as the server counts it; and when the last began. */
+  #moved = 0;
+  stopped = 0;
+  /** By how much pauses have moved dates since this process knows the rate. */
+  shift = 0;
+  /** Requests up to this number are cancelled. */
+  cancelled = 0;
+  /** Wakes those who wait. */
+  readonly sleepers = new Set<() => void>();
+  /** How many calls are under way. */
+  asking = 0;
+  /** Whether an object of the user keeps this. */
+  isKept = false;
+  #look: Promise<unknown> | undefined;
+  #looksAgain = false;
+
+  constructor(rates: Rates, name: string, numbers: wire.RateNumbers) {
+    this.#rates = rates;
+    this.session = rates.session;
+    this.name = name;
+    this.numbers = numbers;
+  }
+
+  /** When, by the clock of this process, a time of the partition comes. */
+  when(moment: number): { readonly least: number; readonly most: number } {
+    return this.#rates.told.when(moment);
+  }
+
+  get clock(): Clock {
+    return this.session.around.clock;
+  }
+
+  /** Why nobody can wait any more. */
+  get end(): Error | undefined {
+    return this.#rates.end ?? this.session.fatal;
+  }
+
+  /** A look at the rate that is under way. Who is due waits for it. */
+  get looking(): Promise<unknown> | undefined {
+    return this.#look;
+  }
+
+  /** Asks the server. After a loss the question is sent again. */
+  async ask(demand: wire.RateDemand, numbers = this.numbers): Promise<Answered> {
+    if (this.end) throw this.end;
+    this.#rates.keep(this);
+    const sent = this.clock.now();
+    this.asking++;
+    try {
+      const answer = await this.session.calls.operate(this.#args(demand, numbers, sent));
+      return this.#heard(answer, numbers, sent);
+    } finally {
+      this.asking--;
+    }
+  }
+
+  /**
+   * Tells the server something that it must not hear twice. Resolves to undefined if it was perhaps not heard, because
+   * the session was lost.
+   */
+  async tell(demand: wire.RateDemand): Promise<Answered | undefined> {
+    if (this.end) throw this.end;
+    const sent = this.clock.now();
+    const { numbers } = this;
+    const answer = await this.#rates.once(this.#args(demand, numbers, sent));
+    return answer === undefined ? undefined : this.#heard(answer, numbers, sent);
+  }
+
+  #args(demand: wire.RateDemand, numbers: wire.RateNumbers, sent: number): wire.Arguments {
+    return wire.rate(this.name, numbers, this.known, this.#rates.told.ages(sent), demand);
+  }
+
+  pause(wait: number): Promise<Answered> {
+    return this.ask(['P', wait, tagOf(this.name)]);
+  }
+
+  cancelAll(): Promise<Answered> {
+    return this.ask(['L', 0, tagOf(this.name)]);
+  }
+
+  #heard(reply: unknown, numbers: wire.RateNumbers, sent: number): Answered {
+    const answer = wire.rateIn(reply, numbers);
+    const got = this.clock.now();
+    if (!('most' in answer)) {
+      const { epoch, given, moved, permits, per, burst, slack } = answer;
+      const { known } = this;
+      this.#rates.told.hear(answer.moment, sent, got);
+      this.numbers = { permits, per, burst, slack: Math.max(slack, this.numbers.slack) };
+      const { last } = answer;
+      if (epoch > known.epoch) {
+        this.known = { epoch, given, last: Math.max(last, known.last) };
+        this.#moved = moved;
+        this.cancelled = answer.cancelled;
+      } else if (epoch === known.epoch) {
+        const more = Math.max(0, moved - this.#moved);
+        this.known = given < known.given ? { ...known, last: known.last + more } : { epoch, given, last };
+        this.#moved += more;
+        this.shift += more;
+        this.stopped = Math.max(this.stopped, answer.stopped);
+        const isCancelled = answer.cancelled > this.cancelled;
+        this.cancelled = Math.max(this.cancelled, answer.cancelled);
+        if (more > 0 || isCancelled) this.wake();
+      }
+    }
+    return { answer, sent, got };
+  }
+
+  /** `shift` at the time of an answer. Later answers may have come before. */
+  shiftAt({ epoch, moved }: wire.RateAnswer): number {
+    return epoch === this.known.epoch ? this.shift - (this.#moved - moved) : this.shift;
+  }
+
+  isCancelled({ epoch, given }: wire.RateAnswer): boolean {
+    return epoch === this.known.epoch && given <= this.cancelled;
+  }
+
+  /** Somebody has begun to wait. */
+  waits(): void {
+    this.#rates.poll();
+  }
+
+  wake(): void {
+    for (const wake of [...this.sleepers]) wake();
+  }
+
+  /** Looks at the rate; if a look is under way already, once more after it. */
+  look(): void {
+    if (this.#look) {
+      this.#looksAgain = true;
+      return;
+    }
+    const over = (): void => {
+      this.#look = undefined;
+      const again = this.#looksAgain;
+      this.#looksAgain = false;
+      if (again && !this.end) this.look();
+      else this.wake();
+    };
+    this.#look = this.ask(['I']).then(over, over);
+  }
+
+  /** Whether the server has nothing to learn from this process, by the time of the partition. */
+  isFresh(moment: number): boolean {
+    const { per, slack } = this.numbers;
+    return this.known.last + per + slack <= moment;
+  }
+}
+
+/** How much slower than the true time a clock may go. The script counts with as much. */
+const SLOWEST = 0.999;
+
+/**
+ * The partition's time, as this process was told it by the answer that tells most. An answer that took long tells less
+ * than an earlier one: were it to count, the partition's time would lose what the answer took, each time anew.
+ */
+class Told {
+  #seen = 0;
+  #sent = 0;
+  #got = 0;
+
+  ages(now: number): wire.ToldTime {
+    if (this.#seen === 0) return { seen: 0, low: 0, high: 0 };
+    const low = Math.max(0, Math.floor((now - this.#got) * US));
+    return { seen: this.#seen, low, high: Math.max(low, Math.ceil((now - this.#sent) * US)) };
+  }
+
+  hear(moment: number, sent: number, got: number): void {
+    if (moment < this.#seen + (got - this.#got) * US * SLOWEST) return;
+    this.#seen = moment;
+    this.#sent = sent;
+    this.#got = got;
+  }
+
+  /** When, by the clock of this process, a time of the partition comes: not before `least`, and not after `most`. */
+  when(moment: number): { readonly least: number; readonly most: number } {
+    const ahead = (moment - this.#seen) / US;
+    return { least: this.#sent + ahead, most: this.#got + ahead };
+  }
+
+  /** The time of the partition now, at least. */
+  at(now: number): number {
+    return this.#seen + Math.max(0, now - this.#got) * US;
+  }
+}
+
+/** The rates of a session. */
+export class Rates {
+  readonly session: RateSession;
+  readonly told = new Told();
+  readonly #rates = new Map<string, Rate>();
+  /** The rates at which the next new one looks, and the next poll. */
+  #toLookAt = this.#rates.values();
+  #toPoll = this.#rates.values();
+  #began = '';
+  #poll: Timer;
+  /** What ends the calls that are not repeated. */
+  readonly #once = new Set<() => void>();
+  end: Error | undefined;
+
+  constructor(session: RateSession) {
+    this.session = session;
+  }
+
+  /** The rate of a name. */
+  of(name: string, numbers: wire.RateNumbers): Rate {
+    return this.#rates.get(name) ?? new Rate(this, name, numbers);
+  }
+
+  /** Keeps what is known of a rate. Each rate that is new looks at two others, which may have nothing to tell any more. */
+  keep(rate: Rate): void {
+    if (this.#rates.has(rate.name)) return;
+    const moment = this.told.at(this.session.around.clock.now());
+    for (let looks = 0; looks < 2; looks++) {
+      const next = this.#toLookAt.next();
+      if (next.done) this.#toLookAt = this.#rates.values();
+      else if (isIdle(next.value) && next.value.isFresh(moment)) this.#rates.delete(next.value.name);
+    }
+    this.#rates.set(rate.name, rate);
+  }
+
+  /** How many rates this process knows. */
+  get size(): number {
+    return this.#rates.size;
+  }
+
+  /** What goes with a beat. */
+  get mark(): wire.Arguments {
+    return this.#rates.size === 0 ? [] : wire.beatOfRates(this.told.ages(this.session.around.clock.now()));
+  }
+
+  /** Takes a further entry of the reply to a beat that was sent at this time. Returns whether it is of rates. */
+  beaten(entry: string, sentAt: number): boolean {
+    const beat = wire.beatOfRatesIn(entry);
+    if (!beat) return false;
+    this.told.hear(beat.moment, sentAt, this.session.around.clock.now());
+    if (beat.began !== this.#began && this.#began !== '') this.tellAll();
+    this.#began = beat.began;
+    return true;
+  }
+
+  /** Tells the server what it may have lost, and looks at all rates for which somebody waits. */
+  tellAll(): void {
+    if (this.end) return;
+    const moment = this.told.at(this.session.around.clock.now());
+    let left = MOST_TOLD;
+    for (const rate of [...this.#rates.values()].reverse()) {
+      if (rate.sleepers.size === 0 && (rate.isFresh(moment) || left-- <= 0)) continue;
+      rate.look();
+    }
+  }
+
+  /** A message was perhaps missed. */
+  lookAll(): void {
+    for (const rate of this.#rates.values()) if (rate.sleepers.size > 0) rate.look();
+  }
+
+  /** Takes news of a message. Returns whether they are of rates. */
+  hear(news: string): boolean {
+    const tag = wire.rateToLookAt(news);
+    if (tag === undefined) return false;
+    for (const rate of this.#rates.values()) if (rate.sleepers.size > 0 && tagOf(rate.name) === tag) rate.look();
+    return true;
+  }
+
+  /** Sends an operation that is not repeated. Resolves to undefined if the session is lost meanwhile. */
+  once(args: wire.Arguments): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const over = (end: () => void): void => {
+        this.#once.delete(lost);
+        end();
+      };
+      const lost = (): void => over(() => resolve(undefined));
+      if (!this.session.isOpen) return lost();
+      this.#once.add(lost);
+      const answered = (answer: unknown): void => over(() => resolve(answer));
+      const failed = (error: unknown): void => over(() => reject(error));
+      this.session.calls.send(args, answered, failed, undefined, false);
+    });
+  }
+
+  /** The session was lost: what is not repeated may or may not have arrived. */
+  lost(): void {
+    for (const lost of [...this.#once]) lost();
+  }
+
+  /** Somebody waits for a rate: looks every second, at a few of those for which somebody waits. */
+  poll(): void {
+    if (this.#poll !== undefined) return;
+    const { clock } = this.session.around;
+    this.#poll = clock.after(
+      POLL,
+      () => {
+        this.#poll = undefined;
+        if (this.end) return;
+        let looks = 0;
+        for (let seen = 0; seen < this.#rates.size && looks < MOST_LOOKS; seen++) {
+          let next = this.#toPoll.next();
+          if (next.done) {
+            this.#toPoll = this.#rates.values();
+            next = this.#toPoll.next();
+          }
+          if (next.done || next.value.sleepers.size === 0) continue;
+          next.value.look();
+          looks++;
+        }
+        if (looks > 0) this.poll();
+      },
+      false,
+    );
+  }
+
+  close(error: Error): void {
+    this.end = error;
+    this.session.around.clock.stop(this.#poll);
+    this.lost();
+    for (const rate of this.#rates.values()) rate.wake();
+  }
+}
+
+const isIdle = ({ sleepers, asking, isKept }: Rate): boolean => sleepers.size === 0 && asking === 0 && !isKept;
