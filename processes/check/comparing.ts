@@ -7,6 +7,7 @@ import { type Message, State } from '../src/local/state.js';
 import { CallWriter, scriptedCalls, ticketIn } from './calls.js';
 import { Data, type Surroundings } from './data-model.js';
 import { leftOf, recordsOf } from './invariants.js';
+import { RateWriter } from './rate-calls.js';
 import { KEYS, Server, type Turn, turnChunk } from './server.js';
 
 export const HISTORY = '1'.padStart(40, '0');
@@ -34,6 +35,8 @@ interface Dump {
   readonly queue: readonly string[];
   readonly records: readonly string[];
   readonly members: Pairs;
+  readonly rates: Pairs;
+  readonly ends: readonly (readonly [string, number])[];
 }
 
 /** The data of a server as a broker dumps them. Undefined: no call has been made. */
@@ -51,13 +54,17 @@ function dumpOf(data: Data): Dump | undefined {
     ...{ objects: objects as unknown as Pairs, sessions: [...data.hash('sessions')], leases },
     ...{ seqs: [...data.hash('seqs')], queue: members('queue'), records: members('records') },
     members: leases.map(([sid]) => [sid, sid]),
+    rates: [...data.texts()].map(([key, { text }]) => [key.slice('rate:'.length), text]),
+    ends: [...data.texts()].map(([key, { until }]) => [key.slice('rate:'.length), until]),
   };
 }
 
 /** sid and rid of the requests that hold. */
 function heldIn(data: Data): string[] {
   const waiting = new Set(data.sorted('queue').map(({ member }) => member.slice(-59, -33)));
-  return recordsOf(data).flatMap(({ sid, rid }) => (waiting.has(sid + rid) ? [] : [sid + rid]));
+  // The dates of rates are listed behind an r.
+  const requests = recordsOf(data).filter(({ rid }) => rid[0] !== 'r');
+  return requests.flatMap(({ sid, rid }) => (waiting.has(sid + rid) ? [] : [sid + rid]));
 }
 
 /** An object as the script keeps it, from the text in which it keeps it on a server. */
@@ -252,6 +259,33 @@ export function compareRandomCalls(server: ComparingServer, seed: number, calls:
     if (fault) server.difference = `the broker refuses ${args.join(' ')}: ${fault}`;
     for (const each of args.slice(3)) if (/^[A-Z]$/.test(each)) letters.add(each);
     ({ data } = server.turn(data, args, where));
+  }
+  return letters;
+}
+
+/** All dates that lie ahead are listed, and a beat is as long, as without a server. */
+export const AS_BROKER: Constants = { FAR: 0, BEATS: 3600 };
+
+/** Random calls on rates. Returns the letters of what they did. */
+export function compareRateCalls(server: ComparingServer, seed: number, calls: number): ReadonlySet<string> {
+  const writer = new RateWriter(seed, KEYS);
+  let { data } = server.turn(new Data(), OPENING, surroundings(START));
+  let [time, offset] = [0, 0];
+  const letters = new Set<string>();
+  const watching = new Server(turnChunk(AS_BROKER));
+  for (let call = 0; call < calls && !server.difference; call++) {
+    time += writer.rest();
+    offset = writer.jumped(offset);
+    const args = writer.call(data, time * 1000);
+    const fault = faultIn(args);
+    if (fault) server.difference = `the broker refuses ${args.join(' ')}: ${fault}`;
+    const where = surroundings(START + time + offset);
+    // After a jump a server makes those wait who enter.
+    if (args[3] === 'O' && String(watching.turn(data, args, where).reply).startsWith('Z')) continue;
+    const turn = server.turn(data, args, where);
+    writer.heard(turn.reply, time * 1000);
+    ({ data } = turn);
+    for (const each of args.slice(3)) if (/^[A-Z]$/.test(each)) letters.add(each);
   }
   return letters;
 }

@@ -23,7 +23,14 @@ export interface Surroundings {
 }
 
 /** Commands that write, and whether they may need memory. */
-const WRITES: Readonly<Record<string, boolean>> = { HSET: true, HINCRBY: true, ZADD: true, HDEL: false, ZREM: false };
+const WRITES: Readonly<Record<string, boolean>> = {
+  HSET: true,
+  SET: true,
+  HINCRBY: true,
+  ZADD: true,
+  HDEL: false,
+  ZREM: false,
+};
 
 /** A message that a script has published. */
 export interface Published {
@@ -59,10 +66,13 @@ function scoreOf(text: string): number {
 
 export class Data {
   readonly #keys = new Map<string, Key>();
+  /** Texts that the server keeps until a time, in milliseconds. */
+  readonly #texts = new Map<string, { readonly text: string; readonly until: number }>();
 
   clone(): Data {
     const copy = new Data();
     for (const [name, key] of this.#keys) copy.#keys.set(name, isSorted(key) ? [...key] : new Map(key));
+    for (const [name, text] of this.#texts) copy.#texts.set(name, text);
     return copy;
   }
 
@@ -75,7 +85,16 @@ export class Data {
       if (isSorted(key)) for (const { member, score } of key) text += `${score} ${member}\n`;
       else for (const field of [...key.keys()].sort(compare)) text += `${field}=${key.get(field)}\n`;
     }
+    for (const name of [...this.#texts.keys()].sort(compare)) {
+      const kept = this.#texts.get(name);
+      text += `${name}\n${kept?.text} ${kept?.until}\n`;
+    }
     return text;
+  }
+
+  /** The texts, and until when the server keeps each. */
+  texts(): ReadonlyMap<string, { readonly text: string; readonly until: number }> {
+    return this.#texts;
   }
 
   hash(name: string): ReadonlyMap<string, string> {
@@ -94,6 +113,20 @@ export class Data {
         throw new LuaError(`ERR wrong number of arguments for '${command.toLowerCase()}' command`);
     };
     switch (command) {
+      case 'GET': {
+        arity(0);
+        const kept = this.#texts.get(name);
+        return kept && kept.until * 1000 >= surroundings.time ? kept.text : false;
+      }
+      case 'SET': {
+        arity(3);
+        if (rest[1] !== 'PX') throw new LuaError('ERR syntax error');
+        this.#texts.set(name, {
+          text: rest[0] as string,
+          until: Math.floor(surroundings.time / 1000) + integer(rest[2] as string),
+        });
+        return 'OK';
+      }
       case 'HGET':
         arity(1);
         return this.#hash(name)?.get(rest[0] as string) ?? false;

@@ -22,6 +22,7 @@ import { LuaError, parseLua } from './lua.js';
 import type { Explained, Mutant } from './mutant.js';
 import { mutantsOf } from './mutants.js';
 import { EXPLAINED, EXPLAINED_OF_BROKER } from './mutants-explained.js';
+import { RateWriter } from './rate-calls.js';
 import { search } from './search.js';
 import { KEYS, Server, type Turn, turnChunk } from './server.js';
 import { simulate } from './simulation.js';
@@ -29,8 +30,10 @@ import { simulate } from './simulation.js';
 const SEEDS = [1, 2, 3, 4, 5, 6];
 /** In every other recording a call does so little that much is left. */
 const LITTLE = { WORK: 1, MOST_FOUND: 2 };
-const little = (source: string): string =>
-  Object.entries(LITTLE).reduce(
+/** In the recordings of rates, dates that lie little ahead are listed, and there may be few runs and holes. */
+const OF_RATES = { FAR: 1, BEATS: 3600, MOST_RUNS: 8, MOST_HOLES: 2 };
+const changed = (source: string, constants: Readonly<Record<string, number>>): string =>
+  Object.entries(constants).reduce(
     (text, [name, value]) => text.replace(new RegExp(`(local ${name} = )\\d+`), `$1${value}`),
     source,
   );
@@ -92,7 +95,29 @@ function scripted(): Recorded[] {
   });
 }
 
+/** The same of calls on rates, while the server's clock jumps. */
+function recordRates(seed: number): Recorded[] {
+  const writer = new RateWriter(seed, KEYS);
+  const server = new Server(turnChunk(OF_RATES));
+  const recorded: Recorded[] = [];
+  let data = new Data();
+  let [time, offset, history] = [0, 0, 1];
+  for (let call = 0; call < CALLS; call++) {
+    time += writer.rest();
+    offset = writer.jumped(offset);
+    if (writer.chance(1)) history++;
+    const args = writer.call(data, time * 1000);
+    const where = { time: 1_700_000_000_000_000 + (time + offset) * 1000, history: String(history).padStart(40, '0') };
+    const turn = server.turn(data, args, where);
+    writer.heard(turn.reply, time * 1000);
+    data = turn.data;
+    recorded.push({ args, surroundings: where, answer: answerOf(turn), data: data.text() });
+  }
+  return recorded;
+}
+
 const records = [...SEEDS.map(record), scripted()];
+const rates = SEEDS.map(recordRates);
 const QUICK = SHORT.filter(({ name }) => /robust: K|part first|1 of 1: F/.test(name));
 
 /** Whether something is wrong in a world with this script. One that takes a key for one of another type is wrong too. */
@@ -117,13 +142,16 @@ const reasonOf = (mutant: Mutant, reasons: readonly Explained[] = EXPLAINED): nu
 async function tell(mutant: Mutant): Promise<Told> {
   let server: Server;
   let doesLittle: Server;
+  let hasRates: Server;
   try {
     server = new Server(parseLua(mutant.source));
-    doesLittle = new Server(parseLua(little(mutant.source)));
+    doesLittle = new Server(parseLua(changed(mutant.source, LITTLE)));
+    hasRates = new Server(parseLua(changed(mutant.source, OF_RATES)));
   } catch {
     return 'does not run';
   }
   if (records.some((calls, at) => answersDiffer(at % 2 === 1 ? doesLittle : server, calls))) return 'answer';
+  if (rates.some((calls) => answersDiffer(hasRates, calls))) return 'answer';
   // What has a reason is not looked for further.
   if (reasonOf(mutant) >= 0) return 'nothing';
   for (let seed = 1; seed <= WORLDS; seed++) if (await breaks(seed, server)) return 'world';

@@ -5,10 +5,12 @@
  */
 import { expect, test } from 'vitest';
 import {
+  AS_BROKER,
   ComparingServer,
   type Constants,
   compareFixedSequence,
   compareRandomCalls,
+  compareRateCalls,
   FEW,
   USUAL,
 } from '../check/comparing.js';
@@ -34,6 +36,14 @@ test.each([
   expect(server.difference).toBeUndefined();
   expect(server.compared).toBeGreaterThan(0.9 * CALLS);
   expect([...letters].sort().join('')).toBe('ABCDFIJKLNOPRSTUVWX');
+});
+
+test.each([1, 2, 3])('does the same in random calls on rates, seed %i', (seed) => {
+  const server = new ComparingServer(scriptWith(USUAL), AS_BROKER, []);
+  const letters = compareRateCalls(server, seed, CALLS);
+  expect(server.difference).toBeUndefined();
+  expect(server.compared).toBeGreaterThan(0.6 * CALLS);
+  expect([...letters].sort().join('')).toBe('BCDEGILOPRSTX');
 });
 
 test.each([

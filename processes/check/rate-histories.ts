@@ -1,0 +1,31 @@
+/** The kinds of histories: what happens in each, and which part of the possible permits begins at least. */
+import type { HistoryOptions } from './rate-history.js';
+
+export const HISTORIES: Readonly<Record<string, Partial<HistoryOptions> & { readonly least: number }>> = {
+  none: { least: 0.9 },
+  'an even rate': { burst: 1, least: 0.85 },
+  'all at once': { burst: 20, least: 0.9 },
+  'many permits': { permits: 1000, burst: 100, per: 500, slack: 50, processes: 16, tasks: 8, least: 0.9 },
+  'slow trips': { slow: 50, least: 0.85 },
+  'busy processes': { busy: 20, least: 0.85 },
+  'signals and time-outs': { signals: 100, timeouts: 100, least: 0.85 },
+  deaths: { deaths: 20, least: 0.85 },
+  pauses: { pauses: 5, least: 0.5 },
+  'permits given back': { returns: 50, least: 0.75 },
+  cuts: { cuts: 10, signals: 100, least: 0.85 },
+  jumps: { jumps: 5, least: 0.5 },
+  losses: { losses: 1, least: 0.5 },
+  all: {
+    slow: 20,
+    busy: 10,
+    signals: 50,
+    timeouts: 50,
+    deaths: 5,
+    pauses: 1,
+    returns: 10,
+    cuts: 5,
+    jumps: 1,
+    least: 0.4,
+  },
+  'all and losses': { slow: 20, busy: 10, signals: 50, timeouts: 50, deaths: 5, pauses: 1, losses: 1, least: 0.4 },
+};

@@ -1,0 +1,488 @@
+/**
+ * Histories of a rate: the shipped client of rates (session/rates.ts, objects/rate-wait.ts) on the shipped script, in a
+ * world whose time passes when it is told to. So no run depends on how fast the machine is, and each is the same for the
+ * same seed.
+ *
+ * The world has processes, calls and messages under way, and a server. What happens by chance: trips that take long,
+ * processes that are busy, that die while their calls are under way, signals, time-outs, pauses, permits that are given
+ * back, jumps of the server's clock, and losses of all data.
+ *
+ * Checked: at most so many permits begin in any window of the true time; the dates are in the order in which the requests
+ * reach the server, but for those that were given back; nobody begins before the date that it was told, or more than a
+ * part of the slack later; and, in `begun`, how many permits begin of those that are possible.
+ */
+import { faultIn } from '../src/local/grammar.js';
+import { type Outcome, State } from '../src/local/state.js';
+import { rateNumbersOf, take } from '../src/objects/rate-wait.js';
+import type { Clock } from '../src/runtime/clock.js';
+import * as wire from '../src/script/wire.js';
+import { type Rate, type RateSession, Rates } from '../src/session/rates.js';
+import type { Surroundings } from '../src/session/surroundings.js';
+import { mulberry, type Random } from './simulation.js';
+
+export interface HistoryOptions {
+  readonly seed: number;
+  readonly takes: number;
+  readonly permits?: number;
+  readonly per?: number;
+  readonly burst?: number;
+  readonly slack?: number;
+  readonly processes?: number;
+  /** The tasks of each process. */
+  readonly tasks?: number;
+  /** How often something happens, in a thousand takes. */
+  readonly deaths?: number;
+  readonly busy?: number;
+  readonly signals?: number;
+  readonly timeouts?: number;
+  readonly pauses?: number;
+  readonly returns?: number;
+  readonly jumps?: number;
+  readonly losses?: number;
+  readonly cuts?: number;
+  /** Of a thousand trips, how many take long. */
+  readonly slow?: number;
+  /** Another script. */
+  readonly script?: Parameters<typeof State.begin>[3];
+}
+
+export interface History {
+  readonly faults: readonly string[];
+  readonly takes: number;
+  /** The most permits that have begun in a window. */
+  readonly most: number;
+  /** The part of the possible permits that has begun. */
+  readonly begun: number;
+  /** The longest time without a begin, in milliseconds. */
+  readonly longestGap: number;
+  readonly happened: ReadonlyMap<string, number>;
+}
+
+const START = 1_700_000_000_000;
+const CHANNEL = 'c:';
+/** For how long the server counts a process as alive that has died, in milliseconds. */
+const NOTICED = 60;
+
+/** Events in the order of their times. */
+class Agenda {
+  readonly #heap: { at: number; run: () => void }[] = [];
+
+  get size(): number {
+    return this.#heap.length;
+  }
+
+  add(event: { at: number; run: () => void }): void {
+    const heap = this.#heap;
+    let place = heap.push(event) - 1;
+    for (let up = (place - 1) >> 1; place > 0 && (heap[up] as typeof event).at > event.at; up = (place - 1) >> 1) {
+      heap[place] = heap[up] as typeof event;
+      place = up;
+    }
+    heap[place] = event;
+  }
+
+  next(): { at: number; run: () => void } | undefined {
+    const heap = this.#heap;
+    const [first] = heap;
+    const last = heap.pop();
+    if (heap.length === 0 || !last) return first;
+    let place = 0;
+    for (;;) {
+      let down = 2 * place + 1;
+      if (down >= heap.length) break;
+      if (down + 1 < heap.length && (heap[down + 1] as typeof last).at < (heap[down] as typeof last).at) down++;
+      if ((heap[down] as typeof last).at >= last.at) break;
+      heap[place] = heap[down] as typeof last;
+      place = down;
+    }
+    heap[place] = last;
+    return first;
+  }
+}
+
+const eventsHandled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Something that the history must not contain. */
+const rounded = (ms: number): string => ms.toFixed(3);
+
+class World {
+  readonly options: Required<Omit<HistoryOptions, 'script'>> & Pick<HistoryOptions, 'script'>;
+  readonly random: Random;
+  readonly numbers: wire.RateNumbers;
+  readonly agenda = new Agenda();
+  readonly happened = new Map<string, number>();
+  readonly faults: string[] = [];
+  /** The true time, in milliseconds. */
+  now = 0;
+  server: State;
+  /** By how much the server's clock is wrong. */
+  offset = 0;
+  histories = 1;
+  processes: Process[] = [];
+  started = 0;
+  takes = 0;
+  begins: { at: number; width: number }[] = [];
+  all = 0;
+  most = 0;
+  longestGap = 0;
+  #inWindow = 0;
+  #first = 0;
+  /** What the server has given last, and the dates that were given back. */
+  #latest = 0;
+  /** Until when windows may be too full, because data was lost that nobody has told. */
+  excused = 0;
+
+  constructor(options: HistoryOptions) {
+    const usual = {
+      ...{ permits: 20, per: 200, burst: 5, slack: 40, processes: 8, tasks: 2 },
+      ...{ deaths: 0, busy: 0, signals: 0, timeouts: 0, pauses: 0, returns: 0, jumps: 0, losses: 0, cuts: 0, slow: 0 },
+    };
+    this.options = { ...usual, ...options };
+    const { permits, per, burst, slack, seed } = this.options;
+    this.numbers = rateNumbersOf('rate', permits, per, { burst, slack });
+    this.random = mulberry(seed);
+    this.server = State.begin('1'.padStart(40, '0'), START, 0, options.script);
+    for (let i = 0; i < this.options.processes; i++) this.#start();
+  }
+
+  #start(): void {
+    const process = new Process(this, this.started++);
+    this.processes.push(process);
+    process.join();
+  }
+
+  count(what: string): void {
+    this.happened.set(what, (this.happened.get(what) ?? 0) + 1);
+  }
+
+  /** Whether something happens that happens so often in a thousand takes. */
+  happens(often: number): boolean {
+    return this.random(1000) < often;
+  }
+
+  fault(text: string): void {
+    if (this.faults.length < 5) this.faults.push(`${text}, at ${rounded(this.now)}`);
+  }
+
+  trip(): number {
+    return this.happens(this.options.slow) ? 1 + this.random(this.options.slack * 2) : 0.1 + this.random(2000) / 1000;
+  }
+
+  at(at: number, run: () => void): void {
+    this.agenda.add({ at: Math.max(at, this.now), run });
+  }
+
+  get serverTime(): number {
+    return Math.floor(START + this.now + this.offset);
+  }
+
+  call(args: readonly string[]): Outcome {
+    const fault = faultIn(args);
+    if (fault) this.fault(`the broker refuses ${args.join(' ')}: ${fault}`);
+    const outcome = this.server.turn(args, args[0] as string, this.serverTime);
+    this.deliver(outcome);
+    if (args[3] === 'E') this.#checkOrder(args, String(outcome.reply[0]));
+    return outcome;
+  }
+
+  deliver({ messages }: Outcome): void {
+    for (const { sid, text } of messages) {
+      const process = this.processes.find((each) => each.session.sid === sid);
+      // One in ten messages is lost.
+      if (!process || this.random(10) === 0) continue;
+      process.in(this.trip(), () => {
+        for (const news of wire.messageIn(text).news) process.rates.hear(news);
+      });
+    }
+  }
+
+  /** Dates never decrease, but for those that were given back. */
+  #checkOrder(args: readonly string[], reply: string): void {
+    const answer = wire.rateIn(reply, this.numbers);
+    if ('most' in answer) {
+      this.fault(`refuses ${args.join(' ')}`);
+      return;
+    }
+    const what = args[12];
+    if (what === 'T' && answer.ok) {
+      if (answer.date < answer.moment) this.fault(`a date that has passed: ${reply}`);
+      // `last` is the latest date: that of this request, unless it has got one that was given back.
+      if (answer.last < this.#latest) this.fault(`an earlier date than that of those before: ${reply}`);
+      if (answer.date < answer.last) this.count('got a date that was given back');
+    }
+    this.#latest = answer.last;
+  }
+
+  begin(width: number): void {
+    const { permits, per, takes } = this.options;
+    const { begins, now } = this;
+    const last = begins.at(-1);
+    if (last) this.longestGap = Math.max(this.longestGap, now - last.at);
+    begins.push({ at: now, width });
+    this.all += width;
+    this.#inWindow += width;
+    for (; now - (begins[this.#first]?.at as number) >= per; this.#first++)
+      this.#inWindow -= begins[this.#first]?.width as number;
+    if (this.#first > 10_000) {
+      begins.splice(0, this.#first);
+      this.#first = 0;
+    }
+    if (now >= this.excused) {
+      this.most = Math.max(this.most, this.#inWindow);
+      if (this.#inWindow > permits) this.fault(`${this.#inWindow} permits begin in ${per} ms`);
+    } else if (this.#inWindow > permits) this.count('begins in a window that a loss has made too full');
+    this.takes++;
+    if (this.takes < takes) this.#happens();
+  }
+
+  /** What happens to the world after a take. */
+  #happens(): void {
+    const { deaths, pauses, returns, jumps, losses, cuts } = this.options;
+    const some = this.processes[this.random(this.processes.length)] as Process;
+    if (this.happens(deaths)) {
+      this.count('deaths');
+      some.die();
+      this.processes = this.processes.filter((each) => each !== some);
+      this.#start();
+    }
+    if (this.happens(pauses)) {
+      this.count('pauses');
+      some.rate.pause(this.random(2 * this.options.per) * 1000).catch(() => {});
+    }
+    if (this.happens(returns)) {
+      this.count('permits given back unused');
+      const back = 1 + this.random(3);
+      take(some.rate, { what: 'take', permits: back, options: {}, begin: () => {} }).then(
+        () => some.rate.tell(['S', -back]),
+        () => {},
+      );
+    }
+    if (this.happens(jumps)) {
+      this.count('jumps');
+      this.offset = this.random(3) === 0 ? 0 : (this.random(2) ? 1 : -1) * this.random(10_000_000);
+    }
+    if (this.happens(losses)) this.#lose();
+    if (this.happens(cuts)) {
+      this.count('cuts');
+      some.reconnect();
+    }
+  }
+
+  /** The server loses all, and each process notices that within half a second. */
+  #lose(): void {
+    this.count('losses');
+    this.server = State.begin(`${++this.histories}`.padStart(40, '0'), this.serverTime, 0, this.options.script);
+    this.#latest = 0;
+    for (const process of this.processes) process.isKnown = false;
+    for (const process of this.processes) process.in(this.random(500), () => process.reconnect());
+  }
+
+  async run(): Promise<History> {
+    const { takes, permits, per, slack } = this.options;
+    while (this.takes < takes && this.faults.length === 0) {
+      const event = this.agenda.next();
+      if (!event) {
+        this.fault('nobody goes on');
+        break;
+      }
+      this.now = Math.max(this.now, event.at);
+      event.run();
+      await eventsHandled();
+    }
+    for (const process of this.processes) process.die();
+    const possible = (permits * this.now) / (per + slack);
+    const begun = this.all / possible;
+    const { faults, most, longestGap, happened } = this;
+    return { faults, takes: this.takes, most, begun, longestGap, happened };
+  }
+}
+
+/** A process: a session without requests, whose calls and messages take their time. */
+class Process {
+  readonly #world: World;
+  readonly session: RateSession & { sid: string };
+  readonly rates: Rates;
+  readonly rate: Rate;
+  readonly clock: Clock;
+  /** Whether the server knows the session. */
+  isKnown = false;
+  #conn = 0;
+  /** Changes with each connection. What an earlier one carries back is not heard. */
+  #era = 0;
+  #isOpen = false;
+  #isDead = false;
+  #busyUntil = 0;
+  /** Both directions of the connection keep the order. */
+  #sentUntil = 0;
+  #heardUntil = 0;
+  #waiting: (() => void)[] = [];
+
+  constructor(world: World, number: number) {
+    this.#world = world;
+    this.clock = {
+      now: () => world.now,
+      after: (ms, run) => {
+        const timer = { isStopped: false };
+        this.in(ms, () => {
+          if (!timer.isStopped) run();
+        });
+        return timer;
+      },
+      stop: (timer) => {
+        if (timer) (timer as { isStopped: boolean }).isStopped = true;
+      },
+    };
+    const process = this;
+    const around = {
+      clock: this.clock,
+      stamp: () => 1,
+      lastWords: () => '',
+      measureRate: (event: string) => world.count(event),
+    } as unknown as Surroundings;
+    this.session = {
+      around,
+      sid: `a${number.toString(16).padStart(15, '0')}`,
+      get isOpen() {
+        return process.#isOpen;
+      },
+      fatal: undefined,
+      lease: { isRunning: true },
+      calls: {
+        operate: (args) => this.#operate(args),
+        send: (args, answered) => {
+          this.#send(args, answered);
+          return undefined as never;
+        },
+      },
+      look: () => {},
+    };
+    this.rates = new Rates(this.session);
+    this.rate = this.rates.of('api', world.numbers);
+    this.rate.isKept = true;
+  }
+
+  /** Runs something after so many milliseconds, or when the process is no longer busy. */
+  in(ms: number, run: () => void): void {
+    const world = this.#world;
+    world.at(world.now + ms, () => {
+      if (this.#isDead) return;
+      if (world.now < this.#busyUntil) this.in(this.#busyUntil - world.now, run);
+      else run();
+    });
+  }
+
+  /** Sends a call, which may arrive after the death of the process. */
+  #call(args: readonly string[], replied: (reply: readonly unknown[]) => void): void {
+    const world = this.#world;
+    const [era, conn, { server }] = [this.#era, this.#conn, world];
+    this.#sentUntil = Math.max(this.#sentUntil, world.now + world.trip());
+    world.at(this.#sentUntil, () => {
+      // What was under way to a server that has lost all does not arrive.
+      if (server !== world.server) return;
+      const { reply } = world.call([this.session.sid, `${conn}`, CHANNEL, ...args]);
+      this.#heardUntil = Math.max(this.#heardUntil, world.now + world.trip());
+      this.in(this.#heardUntil - world.now, () => {
+        if (era === this.#era) replied(reply);
+      });
+    });
+  }
+
+  #send(args: readonly string[], answered: (answer: unknown) => void): void {
+    if (this.#isOpen) this.#call(args, ([answer]) => answered(answer));
+  }
+
+  /** As `Calls.operate`: after a loss the operation is sent again. */
+  #operate(args: readonly string[]): Promise<unknown> {
+    return new Promise((resolve) => {
+      let isAnswered = false;
+      const send = (): void => {
+        if (isAnswered) return;
+        this.#waiting.push(send);
+        if (!this.#isOpen) return;
+        this.#call(args, ([answer]) => {
+          isAnswered = true;
+          this.#waiting = this.#waiting.filter((each) => each !== send);
+          resolve(answer);
+        });
+      };
+      send();
+    });
+  }
+
+  join(): void {
+    this.reconnect(() => {
+      for (let i = 0; i < this.#world.options.tasks; i++) void this.#task();
+      this.#beat();
+    });
+  }
+
+  /** The connection was lost: opens or resumes the session by a new one. */
+  reconnect(joined = (): void => {}): void {
+    this.#era++;
+    this.#isOpen = false;
+    this.rates.lost();
+    this.#conn = this.isKnown ? this.#conn + 1 : 0;
+    const { histories } = this.#world;
+    const topmost = histories > 1 ? ((histories + 1) * 2 ** 44).toString(16) : '0';
+    this.#call(wire.enter(1, 500, 'label', '-', topmost).map(String), ([answer]) => {
+      if (!String(answer).startsWith('O ')) {
+        this.#world.fault(`O is answered by ${answer}`);
+        return;
+      }
+      this.isKnown = true;
+      this.#isOpen = true;
+      for (const send of this.#waiting.splice(0)) send();
+      this.rates.tellAll();
+      joined();
+    });
+  }
+
+  #beat(): void {
+    this.in(80 + this.#world.random(80), () => {
+      const sentAt = this.clock.now();
+      if (this.#isOpen)
+        this.#call([...wire.beat('-'), ...this.rates.mark], ([, ...entries]) => {
+          for (const entry of entries) this.rates.beaten(String(entry), sentAt);
+        });
+      this.#beat();
+    });
+  }
+
+  async #task(): Promise<void> {
+    const world = this.#world;
+    const { permits, per, slack, signals, timeouts, busy } = world.options;
+    for (;;) {
+      const width = world.random(5) === 0 ? 1 + world.random(Math.min(4, permits)) : 1;
+      const timeout = world.happens(timeouts) ? world.random(per) : Infinity;
+      const abortion = world.happens(signals) ? new AbortController() : undefined;
+      if (abortion) this.in(world.random(per), () => abortion.abort());
+      const begin = (): void => {
+        if (this.#isDead) world.fault('a dead process begins');
+        else world.begin(width);
+      };
+      const wait = { timeout, signal: abortion?.signal };
+      await take(this.rate, { what: 'take', permits: width, options: wait, begin }).catch(() => {});
+      if (this.#isDead) return;
+      if (world.happens(busy)) this.#busyUntil = world.now + world.random(3 * slack);
+      await new Promise<void>((resolve) => this.in(world.random(5), resolve));
+    }
+  }
+
+  die(): void {
+    if (this.#isDead) return;
+    this.#isDead = true;
+    const world = this.#world;
+    const { server } = world;
+    world.at(world.now + NOTICED, () => {
+      if (server !== world.server) return;
+      for (let isLeft = true; isLeft; ) {
+        const outcome = server.reap(this.session.sid, world.serverTime);
+        ({ isLeft } = outcome);
+        world.deliver(outcome);
+      }
+    });
+  }
+}
+
+/** Runs a history. */
+export const rateHistory = (options: HistoryOptions): Promise<History> => new World(options).run();
