@@ -15,6 +15,7 @@ const page = readFileSync(new URL('../docs/operations.md', import.meta.url), 'ut
 const rights = (/^ACL SETUSER shop (.*)$/m.exec(page)?.[1] ?? '').split(' ');
 const ofCluster = (/In a cluster add `([^`]+)`/.exec(page)?.[1] ?? '').split(' ');
 const ofDurability = (/with `durability` add `([^`]+)`/.exec(page)?.[1] ?? '').split(' ');
+const ofRates = (/add `(\+get[^`]*)`/.exec(page)?.[1] ?? '').split(' ');
 const credentials = { username: 'shop', password: 'secret' };
 
 /** Uses all functions of the package, with two spaces. */
@@ -71,6 +72,25 @@ onServers('a user with the rights of the page', (setting) => {
     await (await space.semaphore('x', 1)).runExclusive(() => {});
     await space.close();
     await replica.kill();
+  });
+
+  test('with rates, and without their rights an error', async () => {
+    await another().acl('SETUSER', 'shop', ...rights, ...ofRates);
+    const client = new Redis(setting.server.url, { lazyConnect: true, ...credentials });
+    const space = await Space.connect(client, { space: 'shop' });
+    onTestFinished(() => space.close());
+    const rate = await space.rateLimiter('api', 1, 60_000);
+    // The server has had its first replica, which begins another history: dates begin a fifth of a lease later.
+    await rate.takeAsync();
+    expect(await rate.tryTake()).toBe(false);
+    for (const right of ofRates) {
+      await another().acl('SETUSER', 'shop', ...rights, ...ofRates, `-${right.slice(1)}`);
+      await expect(space.keyedRateLimiter('users', 1, 60_000).takeAsync('Ann')).rejects.toMatchObject({
+        code: 'NOPERM',
+      });
+    }
+    await another().acl('SETUSER', 'shop', ...ofRates);
+    await space.keyedRateLimiter('users', 1, 60_000).takeAsync('Ann');
   });
 
   test('without PUBLISH a grant is heard of at the next heartbeat', async () => {
