@@ -26,6 +26,20 @@ export interface Rate {
   readonly burst: number;
 }
 
+/** A request that waits for a rate. */
+export interface RateWaiterStats {
+  /** The number of permits that it waits for. */
+  readonly permits: number;
+  /**
+   * In how many milliseconds it goes, if all go on time and nobody in front of it leaves. `Infinity`: nobody knows, because
+   * calls `until: 'end'` run.
+   */
+  readonly left: number;
+}
+
+/** @internal The most requests that `inspect` lists. */
+export const MOST_WAITERS = 100;
+
 /** How a call of `limit` takes its permits. */
 export interface RateCallOptions extends WaitOptions {
   /** The number of permits that each call takes, 1 (the default) to `permits` of the constructor. */

@@ -899,6 +899,17 @@ export class Schedule {
     return Math.max(date - now, 0);
   }
 
+  /** Those who wait, the first first, and in how many milliseconds each goes if all go on time; Infinity: nobody knows. */
+  waiters(most: number, time: number): { readonly who: Who; readonly permits: number; readonly left: number }[] {
+    const now = this.advance(time);
+    const { floats } = this.#cells;
+    this.#planFrom(this.#get(HEAD), now);
+    const list: { who: Who; permits: number; left: number }[] = [];
+    for (let cell = this.#get(HEAD); cell !== 0 && list.length < most; cell = floats[cell + LINK] as number)
+      list.push({ who: this.whoseIs(cell), permits: floats[cell + K] as number, left: this.plannedDate(cell) - now });
+    return list;
+  }
+
   /** Returns how many permits count in the window that ends now, open ones too. */
   taken(time: number): number {
     const now = this.advance(time);

@@ -11,7 +11,7 @@ export type {
   KeyedSemaphoreRuns,
   Limited,
 } from '../common/limiting.js';
-export type { Rate, RateLimiting, RateOptions } from '../common/rate.js';
+export type { Rate, RateLimiting, RateOptions, RateWaiterStats } from '../common/rate.js';
 export type { PermitsRequest } from '../common/waits.js';
 export { SelfDeadlockError } from '../runtime/errors.js';
 export { HeldKeys } from './held-keys.js';
@@ -29,4 +29,5 @@ export {
   type RateLimiterHandle,
   type RateLimiterOptions,
   type RateLimiterStats,
+  type RateRequestStats,
 } from './rate-limiter.js';

@@ -17,16 +17,19 @@ import {
   checkResize,
   checkSpent,
   limitedByRate,
+  MOST_WAITERS,
   type Rate,
   type RateLimiting,
   type RateOptions,
   type RateRequest,
+  type RateWaiterStats,
   tooMany,
 } from '../common/rate.js';
 import { requestOf } from '../common/waits.js';
 import { checkWaitOptions, type Properties, type WaitOptions } from '../objects/options.js';
 import { type Definition, differing, find, type Handle, make, open } from '../objects/reference.js';
 import { close, disposedError, forget, isOver, named, reference, SharedObject } from '../objects/shared-object.js';
+import { threadIdOf } from '../objects/thread-text.js';
 import {
   ArenaFullError,
   CancelledError,
@@ -49,6 +52,14 @@ export interface RateLimiterOptions extends RateOptions {
 /** A plain, structured-cloneable value to send to another thread, for `RateLimiter.from` there. */
 export type RateLimiterHandle = Handle<'RateLimiter'>;
 
+/** A request that waits for a rate, of a thread. */
+export interface RateRequestStats extends RateWaiterStats {
+  /** The number of the thread in the arena, as in `ThreadHandle`. */
+  readonly thread: number;
+  /** The `threadId` of the thread in `worker_threads`; undefined in web workers. */
+  readonly threadId: number | undefined;
+}
+
 /** The answer of `RateLimiter.inspect`. */
 export interface RateLimiterStats extends Rate {
   /**
@@ -60,6 +71,8 @@ export interface RateLimiterStats extends Rate {
   readonly waiting: number;
   /** The number of requests that ended by a time-out, a signal or `cancelAll`. */
   readonly timeouts: number;
+  /** The requests that wait, in the order of the queue: the first 100. */
+  readonly waiters: readonly RateRequestStats[];
 }
 
 const KIND = 'RateLimiter';
@@ -373,6 +386,12 @@ export class RateLimiter extends SharedObject<typeof KIND> implements RateLimiti
       taken: this.#queue.taken,
       waiting: this.#queue.countWaiting(),
       timeouts: this.#core.timeouts(this.#at),
+      waiters: this.#queue.waiters(MOST_WAITERS).map(({ thread, permits, left }) => ({
+        thread,
+        threadId: threadIdOf(this.#core, thread),
+        permits,
+        left,
+      })),
     };
   }
 

@@ -17,7 +17,7 @@
  */
 
 import type { Core } from '../border/core.js';
-import { ADMITTED, ANSWER_CLOSED, O_TIMEOUTS, QUEUED } from '../border/numbers.js';
+import { ADMITTED, ANSWER_CLOSED, O_TIMEOUTS, QUEUED, THREAD_MASK } from '../border/numbers.js';
 import type { Rate } from '../common/rate.js';
 import { BEGUN, DISMISSED, REFUSED, type Schedule } from '../common/schedule.js';
 import { reasonOf, type Signal } from '../common/signals.js';
@@ -617,6 +617,13 @@ export class RateQueue {
       this.#leave();
     }
     return this.waiting;
+  }
+
+  /** Those who wait, the first first. */
+  waiters(most: number): { readonly thread: number; readonly permits: number; readonly left: number }[] {
+    return this.#locked((schedule, time) =>
+      schedule.waiters(most, time).map(({ who, permits, left }) => ({ thread: who & THREAD_MASK, permits, left })),
+    );
   }
 
   get taken(): number {

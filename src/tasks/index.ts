@@ -24,6 +24,7 @@ export type {
   RateLimiting,
   RateOptions,
   RateRequest,
+  RateWaiterStats,
 } from '../common/rate.js';
 export type { Signal } from '../common/signals.js';
 export type { PermitsRequest, WaitOptions } from '../common/waits.js';

@@ -14,6 +14,7 @@ import {
   type RateLimiting,
   type RateOptions,
   type RateRequest,
+  type RateWaiterStats,
   tooMany,
 } from '../common/rate.js';
 import { requestOf, type WaitOptions } from '../common/waits.js';
@@ -28,6 +29,8 @@ export type RateLimiterOptions = RateOptions;
 export interface RateLimiterStats extends Rate, QueueStats {
   /** The number of permits that count in the window that ends now, those of calls `until: 'end'` that run too. */
   readonly taken: number;
+  /** The promises that wait, in the order of the queue: the first 100. */
+  readonly waiters: readonly RateWaiterStats[];
 }
 
 const KIND = 'RateLimiter';

@@ -8,7 +8,7 @@
  * in its old place again.
  */
 import { CancelledError, type TimeoutError, timedOut } from '../common/errors.js';
-import { type Rate, tooMany } from '../common/rate.js';
+import { MOST_WAITERS, type Rate, type RateWaiterStats, tooMany } from '../common/rate.js';
 import {
   BEGUN,
   CELL,
@@ -22,7 +22,6 @@ import {
 } from '../common/schedule.js';
 import { clearTimeout, now, setTimeout } from './clock.js';
 import { cancelOn, type Limits } from './limits.js';
-import type { WaiterStats } from './stats.js';
 
 /** A promise that waits. */
 interface Waiter {
@@ -41,7 +40,6 @@ const LONGEST = 2 ** 31 - 1;
 const GRAIN = 1000;
 /** For how many cells there is room at first. */
 const FIRST_CELLS = 1;
-const MOST_LISTED = 100;
 
 export class RateQueue {
   readonly #schedule: Schedule;
@@ -83,13 +81,10 @@ export class RateQueue {
   }
 
   /** The promises that wait: the first 100. */
-  get waiters(): WaiterStats[] {
-    const list: WaiterStats[] = [];
-    for (const { permits } of this.#waiters.values()) {
-      if (list.length === MOST_LISTED) break;
-      list.push({ permits });
-    }
-    return list;
+  get waiters(): RateWaiterStats[] {
+    const waiters = this.#schedule.waiters(MOST_WAITERS, now()).map(({ permits, left }) => ({ permits, left }));
+    if (this.#dated.length > 0) this.#moveUp();
+    return waiters;
   }
 
   /** Takes permits if they may begin now and nobody waits. */

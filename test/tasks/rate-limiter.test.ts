@@ -279,7 +279,10 @@ describe('a request', () => {
     await limiter.takeAsync(3);
     const heavy = failure(() => limiter.takeAsync(4, { timeout: 100 }));
     const light = limiter.takeAsync();
-    expect(limiter.inspect().waiters).toEqual([{ permits: 4 }, { permits: 1 }]);
+    expect(limiter.inspect().waiters).toEqual([
+      { permits: 4, left: 1000 },
+      { permits: 1, left: 2000 },
+    ]);
     await clock.advance(101);
     expect((await heavy).message).toBe('timed out after 100 ms waiting for 4 permits of the RateLimiter (1 waiting)');
     await light;

@@ -32,7 +32,15 @@ describe('a rate limiter', () => {
     limiter.take(2);
     await limiter.takeAsync();
     expect([limiter.tryTake(3), limiter.tryTake(2), limiter.tryTake()]).toEqual([false, true, false]);
-    expect(limiter.inspect()).toEqual({ permits: 5, per: LONG, burst: 5, taken: 5, waiting: 0, timeouts: 0 });
+    expect(limiter.inspect()).toEqual({
+      permits: 5,
+      per: LONG,
+      burst: 5,
+      taken: 5,
+      waiting: 0,
+      timeouts: 0,
+      waiters: [],
+    });
     expect(String(limiter)).toBe('RateLimiter(5 in 1000000 ms, 0 waiting)');
     expect(await failure(() => limiter.take({ timeout: 5 }))).toBeInstanceOf(TimeoutError);
     expect(await failure(() => limiter.takeAsync(2, { timeout: 5 }))).toBeInstanceOf(TimeoutError);
@@ -441,6 +449,24 @@ describe('a rate limiter', () => {
     limiter.resize(3);
     expect(() => limiter.take(3, shrink())).toThrow(message);
     expect(limiter.inspect()).toMatchObject({ waiting: 0, timeouts: 2 });
+  });
+
+  it('says who waits, and for how long if all go on time', async () => {
+    const { arena, limiter } = fresh(2, LONG);
+    limiter.take(2);
+    const other = recruit(arena, false);
+    other.run('rates', { handle: limiter.handle, does: 'wait' }).catch(() => {});
+    await until(() => limiter.waiting === 1, 'it waits');
+    const ours = failure(() => limiter.takeAsync(2));
+    const [first, second, ...more] = limiter.inspect().waiters;
+    expect([first?.permits, second?.permits, more.length]).toEqual([1, 2, 0]);
+    expect([first?.thread === second?.thread, second?.thread]).toEqual([false, arena.thread.thread]);
+    expect(first?.left).toBeGreaterThan(LONG / 2);
+    expect(second?.left).toBeGreaterThan(LONG);
+    limiter.cancelAll();
+    await ours;
+    expect(limiter.inspect().waiters).toEqual([]);
+    await other.kill();
   });
 
   it('gives no permit too many to 8 threads, some of which die', async () => {
