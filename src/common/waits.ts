@@ -27,6 +27,7 @@ export interface WaitOptions {
 /**
  * @internal
  * Checks the options of a request, and returns its time-out. Throws the reason of a signal that is aborted already.
+ * @param names all options that the call has. Default: `timeout` and `signal`.
  */
 export function checkWaitOptions(what: string, options: WaitOptions, names?: readonly string[]): number {
   const timeout = checkWait(what, options, names);

@@ -201,7 +201,7 @@ export class KeyedRateLimiter extends SharedObject<typeof KIND> implements Rate 
     checkKey(KIND, 'pause', key);
     checkPause(KIND, milliseconds);
     this.#checkOpen();
-    if (!this.#memory.pause(key, milliseconds)) throw noRoom(key, this.keys);
+    if (!this.#memory.pause(key, milliseconds)) throw noRoomFor(key, this.keys);
   }
 
   /**
@@ -217,7 +217,7 @@ export class KeyedRateLimiter extends SharedObject<typeof KIND> implements Rate 
     checkKey(KIND, 'spend', key);
     checkSpent(KIND, permits);
     this.#checkOpen();
-    if (!this.#memory.spend(key, permits)) throw noRoom(key, this.keys);
+    if (!this.#memory.spend(key, permits)) throw noRoomFor(key, this.keys);
   }
 
   /** The number of keys of which something counts, in all threads. It looks at the room for each key. */
@@ -264,7 +264,7 @@ function noPages(keys: number, pages: number): ArenaFullError {
   );
 }
 
-function noRoom(key: Key, keys: number): ArenaFullError {
+function noRoomFor(key: Key, keys: number): ArenaFullError {
   return new ArenaFullError(
     `the ${KIND} has no room for ${keyText(key)} beside those that count now: make it with more \`keys\` than ${keys}`,
   );

@@ -7,8 +7,8 @@
  *        |            |         +--- the connection ends, a call is not answered, or another broker calls
  *        +-- nobody is there or answers: make the next generation (generations.ts)
  *
- * Two things make this process take over. The broker's process has ended: then it refuses, and the process's own socket
- * m.<member> refuses too. Or the broker does not answer for `PATIENCE`: then it may be stopped, or its process computes
+ * Two things make this process take over. The broker has ended: then it has ended a connection that was up, or it refuses,
+ * and its process's own socket m.<member> refuses too. Or the broker does not answer for `PATIENCE`: then it may be stopped, or its process computes
  * for long, or cannot begin to serve. A takeover is right at any time, so the timer decides about progress alone.
  *
  * A broker serves in the main thread at first, because a thread takes longer to start than a short program lives, and
