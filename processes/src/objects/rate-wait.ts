@@ -97,7 +97,7 @@ export async function take<T>(
     const wanted = `${permits} permit${permits > 1 ? 's' : ''} of ${nameOf(rate.name)}`;
     throw timedOut(`${wanted}${around.lastWords()}`, timeout);
   };
-  let lates = 0;
+  let lateAnswers = 0;
   let shortest = Infinity;
   for (;;) {
     const left = deadline - clock.now();
@@ -163,8 +163,8 @@ export async function take<T>(
     }
     measure('late');
     shortest = Math.min(shortest, (got - sent) * US);
-    if (waits || isAgain) lates = 0;
-    else if (++lates >= MOST_LATE && shortest > answer.slack / 2)
+    if (waits || isAgain) lateAnswers = 0;
+    else if (++lateAnswers >= MOST_LATE && shortest > answer.slack / 2)
       rate.numbers = { ...rate.numbers, slack: Math.ceil(2 * shortest) };
   }
 }
