@@ -27,6 +27,9 @@ export class Mutations {
   readonly #placeOf: (lines: readonly string[]) => string;
   readonly #comment: RegExp;
   readonly #seen: Set<string>;
+  readonly #lines: readonly string[];
+  /** The places of the lines that were asked for. */
+  readonly #places = new Map<number, string>();
 
   /**
    * others: what may stand in place of an operator. placeOf: where the last of these lines stands. comment: what is no
@@ -43,6 +46,7 @@ export class Mutations {
     this.#placeOf = placeOf;
     this.#comment = comment;
     this.#seen = new Set([source]);
+    this.#lines = source.split('\n');
   }
 
   /** Puts a text in place of what stands between two places. */
@@ -50,11 +54,13 @@ export class Mutations {
     const source = this.#source.slice(0, start) + to + this.#source.slice(end);
     if (this.#seen.has(source)) return;
     this.#seen.add(source);
-    const lines = this.#source.slice(0, start).split('\n');
-    const text = (this.#source.split('\n')[lines.length - 1] as string).replace(this.#comment, '').trim();
+    const count = this.#source.slice(0, start).split('\n').length;
+    const place = this.#places.get(count) ?? this.#placeOf(this.#lines.slice(0, count));
+    this.#places.set(count, place);
+    const text = (this.#lines[count - 1] as string).replace(this.#comment, '').trim();
     const old = this.#source.slice(start, end).replace(/\s+/g, ' ');
     const from = old.length > 60 ? `${old.slice(0, 57)}...` : old;
-    this.made.push({ place: this.#placeOf(lines), text, from, to, source });
+    this.made.push({ place, text, from, to, source });
   }
 
   /** Puts others in place of an operator that stands between two places. */

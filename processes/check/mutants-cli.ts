@@ -7,7 +7,8 @@
  * And the mutants of what runs the script without a server (broker-mutants.ts), by random calls and scenes.
  *
  * A mutant that no check detects must be listed in mutants-explained.ts with the reason. A reason there that explains
- * no mutant is an error. `LINES=queue.lua:45,call.lua:9` tries only the mutants of these lines of src/script/.
+ * no mutant is an error. `LINES=queue.lua:45,call.lua:9` tries only the mutants of these lines of src/script/, and
+ * `LINES=rates.lua` those of a whole file.
  * `SHARD=0/4` tries only every fourth mutant, and says which reasons it used. Arguments: `--rules` tries the rules
  * alone, `--lua` the script alone, `--broker` what a broker has alone; `--markdown FILE` writes the report.
  */
@@ -22,7 +23,7 @@ import { LuaError, parseLua } from './lua.js';
 import type { Explained, Mutant } from './mutant.js';
 import { mutantsOf } from './mutants.js';
 import { EXPLAINED, EXPLAINED_OF_BROKER } from './mutants-explained.js';
-import { RateWriter } from './rate-calls.js';
+import { fixedRateCalls, RateWriter } from './rate-calls.js';
 import { search } from './search.js';
 import { KEYS, Server, type Turn, turnChunk } from './server.js';
 import { simulate } from './simulation.js';
@@ -30,8 +31,8 @@ import { simulate } from './simulation.js';
 const SEEDS = [1, 2, 3, 4, 5, 6];
 /** In every other recording a call does so little that much is left. */
 const LITTLE = { WORK: 1, MOST_FOUND: 2 };
-/** In the recordings of rates, dates that lie little ahead are listed, and there may be few runs and holes. */
-const OF_RATES = { FAR: 1, BEATS: 3600, MOST_RUNS: 8, MOST_HOLES: 2 };
+/** In the recordings of rates, all dates that lie ahead are listed, and there may be few runs and holes. */
+const OF_RATES = { FAR: 0, BEATS: 3600, MOST_RUNS: 8, MOST_HOLES: 2 };
 const changed = (source: string, constants: Readonly<Record<string, number>>): string =>
   Object.entries(constants).reduce(
     (text, [name, value]) => text.replace(new RegExp(`(local ${name} = )\\d+`), `$1${value}`),
@@ -116,8 +117,21 @@ function recordRates(seed: number): Recorded[] {
   return recorded;
 }
 
+/** The fixed sequence of calls on rates. */
+function fixedRates(): Recorded[] {
+  const server = new Server(turnChunk());
+  let data = new Data();
+  return fixedRateCalls().map(({ time, args }) => {
+    const surroundings = { time, history: '1' };
+    const turn = server.turn(data, args, surroundings);
+    data = turn.data;
+    return { args, surroundings, answer: answerOf(turn), data: data.text() };
+  });
+}
+
 const records = [...SEEDS.map(record), scripted()];
 const rates = SEEDS.map(recordRates);
+const fixedOfRates = fixedRates();
 const QUICK = SHORT.filter(({ name }) => /robust: K|part first|1 of 1: F/.test(name));
 
 /** Whether something is wrong in a world with this script. One that takes a key for one of another type is wrong too. */
@@ -130,6 +144,10 @@ async function breaks(seed: number, server: Server): Promise<boolean> {
   }
 }
 
+/** `LINES`: lines or whole files. */
+const isChosen = ({ place }: Mutant): boolean =>
+  process.env.LINES?.split(',').some((each) => each === place || each === place.split(':')[0]) ?? true;
+
 /** The place of the reason why a mutant need not be told, or -1. */
 const reasonOf = (mutant: Mutant, reasons: readonly Explained[] = EXPLAINED): number =>
   reasons.findIndex(
@@ -141,19 +159,26 @@ const reasonOf = (mutant: Mutant, reasons: readonly Explained[] = EXPLAINED): nu
 
 async function tell(mutant: Mutant): Promise<Told> {
   let server: Server;
-  let doesLittle: Server;
-  let hasRates: Server;
   try {
     server = new Server(parseLua(mutant.source));
-    doesLittle = new Server(parseLua(changed(mutant.source, LITTLE)));
-    hasRates = new Server(parseLua(changed(mutant.source, OF_RATES)));
   } catch {
     return 'does not run';
   }
-  if (records.some((calls, at) => answersDiffer(at % 2 === 1 ? doesLittle : server, calls))) return 'answer';
+  const serverWith = (constants: Readonly<Record<string, number>>): Server =>
+    new Server(parseLua(changed(mutant.source, constants)));
+  // Only the recordings of rates have rates. They come last for the others, since they seldom tell those.
+  const isOfRates = mutant.place.startsWith('rates.lua');
+  if (!isOfRates) {
+    const doesLittle = serverWith(LITTLE);
+    if (records.some((calls, at) => answersDiffer(at % 2 === 1 ? doesLittle : server, calls))) return 'answer';
+  }
+  if (answersDiffer(server, fixedOfRates)) return 'answer';
+  const hasRates = serverWith(OF_RATES);
   if (rates.some((calls) => answersDiffer(hasRates, calls))) return 'answer';
   // What has a reason is not looked for further.
   if (reasonOf(mutant) >= 0) return 'nothing';
+  // The worlds and the searches have no rates.
+  if (isOfRates) return 'nothing';
   for (let seed = 1; seed <= WORLDS; seed++) if (await breaks(seed, server)) return 'world';
   for (const configuration of QUICK) if (search(configuration, 3_000, server).finding) return 'search';
   return 'nothing';
@@ -181,8 +206,7 @@ function rules(): { readonly lines: string[]; readonly missed: number } {
 /** The mutants of what runs the script without a server. */
 async function broker(): Promise<{ readonly lines: string[]; readonly missed: number }> {
   const [shard = 0, shards = 1] = (process.env.SHARD ?? '0/1').split('/').map(Number);
-  const lines = process.env.LINES?.split(',');
-  const mutants = brokerMutants().filter(({ place }, at) => at % shards === shard && (lines?.includes(place) ?? true));
+  const mutants = brokerMutants().filter((mutant, at) => at % shards === shard && isChosen(mutant));
   const check = new BrokerCheck(await subjectOf());
   const by = new Map<ToldOfBroker | 'explained', number>();
   const used = new Set<number>();
@@ -203,7 +227,7 @@ async function broker(): Promise<{ readonly lines: string[]; readonly missed: nu
     by.set(told, (by.get(told) ?? 0) + 1);
   }
   for (const [at, { text, reason }] of EXPLAINED_OF_BROKER.entries())
-    if (shards === 1 && !lines && !used.has(at)) {
+    if (shards === 1 && !process.env.LINES && !used.has(at)) {
       console.log(`a reason is of no use: ${text}: ${reason}`);
       missed++;
     }
@@ -230,8 +254,7 @@ let failed = false;
 if (isWanted('--lua')) {
   const started = performance.now();
   const [shard = 0, shards = 1] = (process.env.SHARD ?? '0/1').split('/').map(Number);
-  const lines = process.env.LINES?.split(',');
-  const mutants = mutantsOf().filter(({ place }, at) => at % shards === shard && (lines?.includes(place) ?? true));
+  const mutants = mutantsOf().filter((mutant, at) => at % shards === shard && isChosen(mutant));
   const by = new Map<Told | 'explained', number>();
   const used = new Set<number>();
   const open: Mutant[] = [];
@@ -270,7 +293,7 @@ if (isWanted('--lua')) {
   );
   console.log(report.join('\n'));
   for (const [at, { text, reason }] of EXPLAINED.entries())
-    if (shards === 1 && !lines && !used.has(at)) {
+    if (shards === 1 && !process.env.LINES && !used.has(at)) {
       console.log(`a reason is of no use: ${text}: ${reason}`);
       failed = true;
     }

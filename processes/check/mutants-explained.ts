@@ -7,6 +7,10 @@ const WAITS = 'saves a look into the queue where nobody waits; the look finds no
 const BOUND = 'bounds the work of one call; what is left is done by the next';
 
 const EMPTY = 'a member that there is not, by any name: the command alone counts';
+const LUA = 'Lua counts from 1, and takes 0 for it';
+const DIGIT = 'the first digit of a time or of so many permits is 0';
+const LENGTH = 'a run or a hole has 22 characters, so none begins at the last one';
+const PAST = 'any time that has long passed';
 
 export const EXPLAINED: readonly Explained[] = [
   { text: "call('ZREM', RECORDS, '')", from: "''", to: "'z'", reason: EMPTY },
@@ -152,6 +156,82 @@ export const EXPLAINED: readonly Explained[] = [
   { text: "if kind == 'm' then", reason: 'what only a mutex has is written of no other' },
   { text: 'sub(records[MOST_FOUND], 1, 26)', from: '1', to: '0', reason: 'Lua counts from 1, and takes 0 for it' },
   { text: "local lines = { '' }", from: "''", reason: 'is replaced when the lines are known' },
+  {
+    text: 'if moment then return end',
+    to: 'false',
+    reason: 'all operations of a call were told the same time, so a second look finds what the first one found',
+  },
+  {
+    text: 'local offset, least, most =',
+    from: '0',
+    reason: 'any time that has long passed; `most` is asked only whether it is above 0',
+  },
+  { text: 'if seen > 0 then', to: '1', reason: 'a time that was told lies far above 0' },
+  { text: 'local began = tonumber(meta[4] or 0)', from: '0', reason: PAST },
+  {
+    text: 'if moment < least then',
+    from: '<',
+    to: '<=',
+    reason: 'no time is both the least one and later than the latest one',
+  },
+  { text: 'elseif most > 0 and moment > most then', to: '1', reason: 'a time lies far above 0' },
+  { text: 'elseif most > 0 and moment > most then', from: '>', to: '>=', reason: 'what is set is what it was' },
+  { text: 'pause_of_loss = left > 0', from: '>', to: '>=', reason: 'no pause is a pause of 0' },
+  { text: 'while at < #runs', from: '<', to: '<=', reason: LENGTH },
+  { text: 'while at < #holes', from: '<', to: '<=', reason: LENGTH },
+  { text: 'while over > 0 and at < #runs do', from: '<', to: '<=', reason: LENGTH },
+  { text: 'while #holes > 0 and date_of(holes, 1)', from: '0', to: '1', reason: LENGTH },
+  { text: 'sub(wanted, 31, 44)', from: '31', reason: DIGIT },
+  { text: 'sub(text, 31, 44)', from: '31', reason: DIGIT },
+  { text: 'sub(text, 45, 58)', from: '45', reason: DIGIT },
+  { text: 'sub(text, 87, 100)', from: '87', reason: DIGIT },
+  { text: 'sub(text, 180, 187)', from: '180', reason: DIGIT },
+  { text: 'sub(numbers, 9, 22)', from: '9', reason: DIGIT },
+  { text: 'sub(text, 9, 22)', from: '9', reason: DIGIT },
+  { text: 'sub(rare, 2, 9)', from: '2', reason: DIGIT },
+  { text: 'sub(rare, 10, 23)', from: '10', reason: DIGIT },
+  { text: 'sub(rare, 24, 37)', from: '24', reason: DIGIT },
+  { text: 'sub(rare, 38, 51)', from: '38', reason: DIGIT },
+  { text: 'sub(rare, 52, 65)', from: '52', reason: DIGIT },
+  { text: 'sub(rare, 66, 79)', from: '66', reason: DIGIT },
+  { text: 'sub(wanted, 31, 44)', from: '44', to: '45', reason: 'nothing stands behind it' },
+  { text: 'sub(rare, 66, 79)', from: '79', to: '80', reason: 'nothing stands behind it' },
+  { text: 'sub(text, 1, 44)', from: '1', to: '0', reason: LUA },
+  { text: 'sub(numbers, 1, 30)', from: '1', to: '0', reason: LUA },
+  { text: 'sub(numbers, 1, 8)', from: '1', to: '0', reason: LUA },
+  { text: 'sub(text, 1, 8)', from: '1', to: '0', reason: LUA },
+  { text: 'sub(rare, 1, 1)', from: '1', to: '0', reason: LUA },
+  { text: 'tonumber(sub(rare, 1, 1), 16)', from: '16', reason: 'it is 0 or 1, in any base' },
+  { text: 'if theirs ~= slack then', to: 'true', reason: 'the same slack is written again, the same' },
+  { text: 'if rare ~= NONE then', to: 'true', reason: 'reads zeros where zeros stand already' },
+  {
+    text: 'if replaces and following > moment then',
+    from: '>',
+    to: '>=',
+    reason: 'what is due now is due now in any interval',
+  },
+  {
+    text: 'if missing > 0 then repaired = known end',
+    from: '0',
+    to: '-1',
+    reason: 'where nothing is missing they are the same',
+  },
+  {
+    text: 'if missing > 0 then repaired = known end',
+    from: '>',
+    to: '>=',
+    reason: 'where nothing is missing they are the same',
+  },
+  {
+    text: 'date_of(holes, at) - moment > most then return 0 end',
+    from: '0',
+    to: '-1',
+    reason: 'any place before the first one',
+  },
+  { text: 'return 0', from: '0', to: '-1', reason: 'any place before the first one' },
+  { text: 'sub(holes, 1, at - 1)', from: '1', to: '0', reason: LUA },
+  { text: 'if at < #holes and date_of', from: '<', to: '<=', reason: LENGTH },
+  { text: "format('%014x', moment), 'LIMIT', 0, 4)", from: '4', reason: BOUND },
 ];
 
 const SPEED = 'how large a chunk may be, and how it is moved, is a matter of speed alone';

@@ -112,3 +112,171 @@ export class RateWriter {
     return this.chance(5) ? this.#below(60) : this.#below(4);
   }
 }
+
+/** One call of the fixed sequence, and what the clock of the server says then, in microseconds. */
+export interface FixedRateCall {
+  readonly time: number;
+  readonly args: readonly string[];
+}
+
+/**
+ * A fixed sequence of calls on rates, for what random calls seldom hit: bounds, exactly, and one beyond them. The lease is
+ * such that a fifth of it is no whole number of milliseconds.
+ */
+export function fixedRateCalls(): readonly FixedRateCall[] {
+  const calls: FixedRateCall[] = [];
+  const [one, two] = SIDS as [string, string];
+  const NOTHING: wire.RateKnown = { epoch: 0, given: 0, last: 0 };
+  const UNTOLD: wire.ToldTime = { seen: 0, low: 0, high: 0 };
+  /** The true time, and by how much the clock of the server goes ahead of the time of the partition. */
+  let [time, ahead] = [1_700_000_000_000_000, 0];
+  const call = (sid: string, ...operations: readonly (readonly string[])[]): void => {
+    calls.push({ time: time + ahead, args: [sid, '0', 'c:', ...operations.flat()] });
+  };
+  const numbers = (permits: number, window: number, burst = 1, slack = 1000): wire.RateNumbers => ({
+    ...{ permits, per: window - slack, burst, slack },
+  });
+  type Of = readonly [name: string, numbers: wire.RateNumbers];
+  const ask = ([name, own]: Of, demand: wire.RateDemand, { known = NOTHING, told = UNTOLD } = {}): void =>
+    call(one, wire.rate(name, own, known, told, demand));
+  for (const sid of [one, two]) call(sid, wire.enter(3, 10_001, 'l', '-', '0').map(String));
+
+  // The clock of the server goes as far ahead of the time of the partition as it went behind.
+  const first: Of = ['first', numbers(2, 2_000_000)];
+  ask(first, ['I'], { told: { seen: time + 1000, low: 0, high: 0 } });
+  time += 2250;
+  ask(first, ['I'], { told: { seen: time - 1250, low: 0, high: 0 } });
+  [time, ahead] = [time - 1000, 1000];
+  ask(first, ['I']);
+
+  // A date lies so far ahead that it is listed, or not quite so far.
+  for (const window of [12_501_250, 12_501_251]) {
+    const far: Of = [`far${window}`, numbers(1, window)];
+    for (let i = 0; i < 2; i++) ask(far, ['T', 1, -1]);
+  }
+
+  // So many runs that some join, and as many holes as are kept.
+  const many: Of = ['many', numbers(1000, 64_000_000)];
+  for (let i = 0; i < 100; i++) ask(many, ['T', 1, -1]);
+  for (let i = 1; i <= 258; i++) ask(many, ['C', time + i * 1000, 1, 1, 0]);
+
+  // The dates and permits of a hole and of a run, exactly and one beside.
+  const few: Of = ['few', numbers(4, 8_000_000, 4)];
+  const from = time;
+  for (const wait of [0, 500_000, 500_000]) {
+    time += wait;
+    ask(few, ['T', 1, -1]);
+  }
+  ask(few, ['T', 3, -1]);
+  ask(few, ['T', 2, -1]);
+  for (const date of [-1, 0, 1, 2]) ask(few, ['C', time + date, 1, 1, 0]);
+  for (const date of [9_000_000, 9_000_001, 7_000_000, 7_000_001]) ask(few, ['C', from + date, 2, 1, 0]);
+  for (const k of [1, 2, 3]) for (const most of [0, 1, 2, 6_000_000, 7_000_000]) ask(few, ['I', k, most]);
+  time += 1;
+  for (const k of [1, 2, 3]) ask(few, ['I', k, -1]);
+  ask(few, ['T', 3, 5_999_999]);
+  ask(few, ['T', 2, 5_999_999]);
+  ask(few, ['S', -1]);
+  ask(few, ['S', 0]);
+  ask(few, ['P', 0, 7]);
+  ask(few, ['P', 1, 7]);
+  ask(few, ['P', 1000, 7]);
+  for (const wait of [999, 1, 1]) {
+    time += wait;
+    ask(few, ['I']);
+    ask(few, ['I', 1, -1]);
+  }
+  // Until nothing is left of it, step by step.
+  for (let step = 0; step < 24; step++) {
+    for (const wait of [999_998, 1, 1]) {
+      time += wait;
+      ask(few, ['I', 1, -1]);
+    }
+    if (step === 3) ask(few, ['S', -2]);
+    if (step === 5) ask(few, ['R']);
+  }
+
+  // A pause, permits given back, and a look exactly at a date, and one beside.
+  for (const demand of [
+    ['P', 3_000_000, 7],
+    ['S', -2],
+    ['I', 2, -1],
+  ] as readonly wire.RateDemand[])
+    for (const beside of [-1, 0, 1]) {
+      const own: Of = [`${demand[0]}${beside}`, numbers(2, 2_000_000)];
+      for (let i = 0; i < 3; i++) ask(own, ['T', 1, -1]);
+      time += 995_000 + beside;
+      ask(own, demand);
+      for (const wait of [0, 1_000_000, 1_000_000]) {
+        time += wait;
+        ask(own, ['I']);
+        ask(own, ['T', 1, -1]);
+      }
+    }
+
+  // A loss: what was told counts again, for a window after its date.
+  for (const age of [-1, 0, 1])
+    for (const given of [1, 2, 3, 1000]) {
+      const own: Of = [`lost${age}and${given}`, numbers(2, 2_000_000, 2)];
+      ask(own, ['T', 1, -1]);
+      ask(own, ['T', 1, -1], { known: { epoch: 0, given, last: time - 2_000_000 - age } });
+      ask(own, ['I', 1, -1], { known: { epoch: 0, given: given + 1, last: time - 10 } });
+      ask(own, ['T', 1, -1], { known: { epoch: 1, given: given + 1, last: time + 10 } });
+      ask(own, ['T', 1, -1], { known: { epoch: 0, given: given + 9, last: time + 10 } });
+    }
+
+  // Other numbers while dates lie ahead, by R and by a key; and the same numbers.
+  for (const name of ['resized', `k${'\0'}sAda`]) {
+    const [before, after, again] = [numbers(3, 7_000_000), numbers(5, 2_000_001, 2), numbers(5, 2_000_002, 2)];
+    for (let i = 0; i < 4; i++) ask([name, before], ['T', 1, -1]);
+    for (const each of [after, again, again, before]) {
+      ask([name, each], ['R']);
+      ask([name, each], ['I', 1, -1]);
+      ask([name, each], ['T', 1, -1]);
+    }
+    // Nothing is due any more.
+    time += 90_000_000;
+    ask([name, after], ['R']);
+    ask([name, after], ['T', 1, -1]);
+  }
+
+  // Numbers so large that the first digits count.
+  const large: Of = ['large', numbers(0x2000_0000, 2 ** 52, 0x1000_0001, 2 ** 50)];
+  for (let i = 0; i < 3; i++) ask(large, ['T', 0x1000_0001, -1]);
+  ask(large, ['C', time + 1, 0x1000_0001, 1, 0]);
+  ask(large, ['I', 0x1000_0001, -1]);
+
+  // Time stands still within a call, whatever another operation was told.
+  const plain: Of = ['plain', numbers(2, 2_000_000, 2, 4000)];
+  const told = (): wire.ToldTime => ({ seen: time, low: 0, high: 0 });
+  ask(plain, ['T', 1, -1], { told: told() });
+  const untold = wire.rate(...plain, NOTHING, UNTOLD, ['T', 1, -1]);
+  const seen = wire.rate(...plain, NOTHING, told(), ['T', 1, -1]);
+  time += 10_000_000;
+  call(one, untold, seen);
+  // What is only looked at is not written, whatever comes before.
+  call(one, seen, wire.rate('none', plain[1], NOTHING, told(), ['I', 1, -1]));
+
+  // The clock jumps by what is still no jump, and by one more: then nobody gets a date for a beat.
+  for (const jump of [999_999, 1_000_000, 1_000_001, 1_000_000_000]) {
+    ask(plain, ['I'], { told: told() });
+    const before = told();
+    time += 1000;
+    ahead += jump;
+    ask(plain, ['T', 1, -1], { told: before });
+    for (const wait of [0, 1, 1000, 997_999, 1000, 1, 999_999, 1000, 1001]) {
+      time += wait;
+      ask(plain, ['I', 1, -1], { told: told() });
+    }
+  }
+  ahead = -5_000_000;
+  for (let i = 0; i < 3; i++) {
+    time += 100;
+    call(two, wire.beat('-'), wire.beatOfRates(i === 0 ? UNTOLD : told()));
+    ask(plain, ['I', 1, -1]);
+  }
+  time += 3_000_000;
+  ahead += 1_000_000;
+  ask(plain, ['I', 1, -1]);
+  return calls;
+}

@@ -72,7 +72,7 @@ rates = function()
     if seen > 0 then
       least = math.max(least, seen + math.floor(low * 0.999))
       -- The call may have been under way for long. If another one came shortly before, the clock has not jumped.
-      most = math.max(least, seen + math.ceil(high * 1.001), tonumber(meta[2] or 0)) + math.floor(slack / 4)
+      most = math.max(least, seen + math.ceil(high * 1.001)) + math.floor(slack / 4)
     elseif meta[3] and meta[3] ~= sid and call('HGET', SESSIONS, meta[3]) then
       most = least + beat * 1100
     end
@@ -101,7 +101,7 @@ rates = function()
       taken = taken - count_of(runs, at)
       at = at + RUN
     end
-    if at > 1 then runs = sub(runs, at) end
+    runs = sub(runs, at)
   end
 
   -- Reads the state of a rate. wanted: the caller's numbers; the largest slack of all counts. replaces: the others count
@@ -139,10 +139,10 @@ rates = function()
     end
     window = per + slack
     interval = window / permits
-    if text and replaces and following > moment and sub(text, 1, 30) ~= sub(numbers, 1, 30) then
-      -- What is due in so many intervals stays due in so many.
+    if replaces and following > moment then
+      -- What is due in so many intervals stays due in so many; exactly, if there is the same interval.
       local before = (tonumber(sub(text, 9, 22), 16) + slack) / tonumber(sub(text, 1, 8), 16)
-      following = math.floor(moment + (following - moment) * interval / before)
+      following = math.floor(moment + (following - moment) * (interval / before))
     end
     changes = false
     expire(moment)
@@ -171,12 +171,9 @@ rates = function()
   -- Adds permits to the runs.
   local function log(date, k)
     local at = #runs - 21
-    local joins = false
     local all = k
-    if at > 0 then
-      local newest, part = date_of(runs, at), window / MOST_RUNS
-      joins = newest == date or #runs > MOST_RUNS * RUN and math.floor(newest / part) == math.floor(date / part)
-    end
+    local newest, part = date_of(runs, at), window / MOST_RUNS -- there may be no run yet
+    local joins = newest == date or #runs > MOST_RUNS * RUN and math.floor(newest / part) == math.floor(date / part)
     if joins then
       all = count_of(runs, at) + k
       runs = sub(runs, 1, at - 1)
@@ -190,7 +187,7 @@ rates = function()
   -- The server may have lost permits of which the caller knows. They count at the last date that the caller knows, those
   -- of a window at most. `repaired`: up to which number of the lost history they are counted again.
   local function mend(known_epoch, known, known_last)
-    local missing = 0
+    local missing
     if known_epoch >= epoch then
       missing = known - given
       if missing > 0 then epoch, repaired = known_epoch + 1, known end
