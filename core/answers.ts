@@ -9,7 +9,8 @@
 // The call is over:
 export const ADMITTED: i32 = 0; // the thread has what it asked for, or nothing is left to do
 export const OWNER_DIED: i32 = 1; // beginRead: as ADMITTED, and a writer has died
-export const REFUSED: i32 = 2; // tryAcquire, tryLock: not now; cancel, cancelRun: it is cancelled
+export const REFUSED: i32 = 2; // tryAcquire, tryLock: not now
+export const CANCELLED: i32 = 18; // cancel, cancelRun: the request has left the queue
 
 // Another call must follow:
 export const QUEUED: i32 = 3; // acquire: enqueue; enqueue, queue: park or parkFor

@@ -23,7 +23,7 @@ import {
 } from './engine/machine-support.js';
 
 const REAPED = constant('REAPED');
-const REFUSED = constant('REFUSED');
+const CANCELLED = constant('CANCELLED');
 const QUEUED = constant('QUEUED');
 const TIMED_OUT = constant('TIMED_OUT');
 const MORE = constant('MORE');
@@ -268,7 +268,7 @@ export class Sequence {
 
   #cancelRun(t: number, run: Run) {
     const outcome = this.#call(t, 'cancelRun', [run.number]);
-    if (outcome === REFUSED || outcome === MORE) this.#settled(run, run.left);
+    if (outcome === CANCELLED || outcome === MORE) this.#settled(run, run.left);
     // Now and then an exception ends the second call before it has begun.
     return outcome === MORE && this.#draw(10) ? this.#call(t, 'finishCancelRun', []) : outcome;
   }

@@ -20,7 +20,7 @@ import type { Model, Op } from '../src/scene/model.js';
 import { acquire, acquireFor } from '../src/scene/ops/acquire.js';
 import { call } from '../src/scene/ops/calls.js';
 import { eventLoop } from '../src/scene/ops/event-loop.js';
-import { CANCELLED } from '../src/scene/ops/promises.js';
+import { REJECTED_CANCELLED } from '../src/scene/ops/promises.js';
 import { post } from '../src/scene/ops/release.js';
 import { LOCAL, PHASE, RESULT } from '../src/scene/words.js';
 
@@ -92,7 +92,7 @@ describe('a promise of a semaphore that has timed out', () => {
   const right = jobs(0, 'nothing');
   const leaves = eventLoop({
     ...right,
-    goOn: (scene, t, told) => told === CANCELLED || right.goOn(scene, t, told),
+    goOn: (scene, t, told) => told === REJECTED_CANCELLED || right.goOn(scene, t, told),
   });
 
   it('stays counted as waiting: it is handed a permit that it does not take', () => {

@@ -89,6 +89,7 @@ import {
   ANSWER_FULL,
   ANSWER_NOT_HELD,
   ANSWER_OVER_MAX,
+  CANCELLED,
   INTERRUPTED,
   LEAVE,
   MORE,
@@ -809,7 +810,7 @@ export function wakeAllDue(thread: i32): void {
 // --- A cancellation ------------------------------------------------------------------------------------------------
 
 /**
- * Cancels the request for which this thread has blocked. Returns REFUSED if the request is cancelled. Returns ADMITTED
+ * Cancels the request for which this thread has blocked. Returns CANCELLED if the request is cancelled. Returns ADMITTED
  * or ANSWER_CLOSED if the request was granted or closed first. The thread must have called reserveSecond before.
  *
  * The cancellation makes no promise of this thread due, so the thread has no promise to settle. The promises of the
@@ -817,7 +818,7 @@ export function wakeAllDue(thread: i32): void {
  * `start`. They are also below the first ticket of the tombstone into which this request may be merged, because merged
  * tombstones lie side by side. The thread adds the width of the tombstone to grant only when grant is past this first
  * ticket. By then the promises are due already: another thread has made them due, and rings the doorbell (endWait).
- * @answers REFUSED | ADMITTED | ANSWER_CLOSED
+ * @answers CANCELLED | ADMITTED | ANSWER_CLOSED
  * @replaced by src/report/measure.ts: calls this function, and notes how long the wait lasts
  */
 export function cancel(s: usize, attachment: i32): i32 {
@@ -827,10 +828,10 @@ export function cancel(s: usize, attachment: i32): i32 {
   if (takeBack(s, e, start, due, OF_BLOCKED)) {
     callEnded();
     atomic.add<i32>(s, 1, O_TIMEOUTS);
-    return REFUSED;
+    return CANCELLED;
   }
   const answer = leaveTombstone(s, e, 1, due);
-  if (answer === REFUSED) {
+  if (answer === CANCELLED) {
     setSpare(secondSpare);
     setSecondSpare(0);
     beginRelease(s, start);
@@ -895,7 +896,7 @@ export function takeBack(s: usize, e: usize, start: i64, end: i64, whose: i32): 
 }
 
 /**
- * Moves an element that stands for this number of requests from WAITING or ASKED to TOMBSTONE, and returns REFUSED.
+ * Moves an element that stands for this number of requests from WAITING or ASKED to TOMBSTONE, and returns CANCELLED.
  * Returns ADMITTED or ANSWER_CLOSED if the element was granted or closed first.
  */
 export function leaveTombstone(s: usize, e: usize, requests: i64, end: i64): i32 {
@@ -907,7 +908,7 @@ export function leaveTombstone(s: usize, e: usize, requests: i64, end: i64): i32
     // It is WAITING or ASKED.
     if (atomic.cmpxchg<i64>(e, state, (state & ~STATE_MASK) + TOMBSTONE, E_STATE) !== state) continue; // R2 begins. D3 write
     cancelled(s, requests); // R2 ends
-    return REFUSED;
+    return CANCELLED;
   }
 }
 

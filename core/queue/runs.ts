@@ -25,7 +25,7 @@
  * lies in [start, end) of an element that is AWAKE, WAITING, GRANTED or CLOSED.
  */
 
-import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, INTERRUPTED, MORE, REFUSED } from '../answers';
+import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, CANCELLED, INTERRUPTED, MORE, REFUSED } from '../answers';
 import { countHeld } from '../arena/attachments';
 import {
   elementAt,
@@ -233,14 +233,14 @@ let leftAs: usize = 0;
 let leftFrom: i64 = 0;
 
 /**
- * Cancels a run of promises. Returns REFUSED if the run is cancelled. Returns MORE if the run has become a tombstone:
+ * Cancels a run of promises. Returns CANCELLED if the run is cancelled. Returns MORE if the run has become a tombstone:
  * the run is cancelled, and finishCancelRun must follow. Returns ADMITTED or ANSWER_CLOSED if the first promise of the
  * run is due or the semaphore is closed: then the run still stands, and settle must follow. ADMITTED alone does not say
  * which of the two has happened.
  *
  * The caller notes between the two calls that the run is over. So an exception that ends the second call midway does
  * not leave the caller with the number of an element that is another thread's by then.
- * @answers REFUSED | MORE | ADMITTED | ANSWER_CLOSED
+ * @answers CANCELLED | MORE | ADMITTED | ANSWER_CLOSED
  * @replaced by src/report/measure.ts: calls this function, and notes how long the wait lasts
  */
 export function cancelRun(number: i32): i32 {
@@ -256,14 +256,14 @@ export function cancelRun(number: i32): i32 {
     leaveArray(e);
     enterBoth(s, e, start, end);
     const answer = leaveTombstone(s, e, end - start, end);
-    if (answer !== REFUSED) return answer;
+    if (answer !== CANCELLED) return answer;
     leftIn = s;
     leftAs = e;
     leftFrom = start;
     beginToWake(s, start);
   }
   atomic.add<i32>(s, 1, O_TIMEOUTS);
-  return last ? REFUSED : MORE;
+  return last ? CANCELLED : MORE;
 }
 
 /** Settles the tombstone that the last cancelRun has left, after its answer MORE. */

@@ -34,7 +34,6 @@ import {
   E_UNREAD,
   E_WORD,
   INTERRUPTED,
-  LEAVE,
   MORE,
   NO_PLACE,
   O_MAX,
@@ -47,7 +46,6 @@ import {
   PLACE_LENGTH,
   QUEUED,
   REFUSED,
-  TIMED_OUT,
 } from '../border/numbers.js';
 import { timedOut } from '../common/errors.js';
 import type { Signal } from '../objects/options.js';
@@ -55,7 +53,7 @@ import { checkWaitAsync } from '../runtime/doorbell.js';
 import { CancelledError, DisposedError, mayNotBlock, noRoom } from '../runtime/errors.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
 import type { Membership, Shared } from '../runtime/membership.js';
-import { countdown, parkUntilDue } from '../runtime/parking.js';
+import { countdown, LEFT_AS_ASKED, LEFT_AT_TIMEOUT, type Parked, parkUntilDue } from '../runtime/parking.js';
 import { type closed, Fifo, type Promises } from '../runtime/promises.js';
 import { closedAt } from './closed-error.js';
 import type { Module } from './compiled.js';
@@ -293,16 +291,17 @@ export class Endpoint {
     if (mayLeave && at !== CLOSED_OBJECT && !core.reserveSecond()) throw noRoom(core);
     membership.expectInterrupt();
     const taken = core.acquireRobust(at, n, countedBy);
-    let answer: number = taken === ADMITTED ? ADMITTED : core.enqueue(at, n, taken, countedBy);
+    let answer: ReturnType<Core['enqueue']> | Parked =
+      taken === ADMITTED ? ADMITTED : core.enqueue(at, n, taken, countedBy);
     if (answer === QUEUED) {
       const leaves = isVain?.() === true;
       answer = parkUntilDue(membership, at, countedBy, leaves ? () => 0 : left);
-      if (leaves && answer === TIMED_OUT) return false;
+      if (leaves && answer === LEFT_AT_TIMEOUT) return false;
     }
     if (answer === ADMITTED) return true;
     if (answer === ANSWER_CLOSED) throw this.endedError();
-    if (answer === TIMED_OUT) throw timedOut(this.wanted(), timeout);
-    throw answer === LEAVE ? new CancelledError() : noRoom(core);
+    if (answer === LEFT_AT_TIMEOUT) throw timedOut(this.wanted(), timeout);
+    throw answer === LEFT_AS_ASKED ? new CancelledError() : noRoom(core);
   }
 
   /** Claims n places whose permits the thread has. Returns the address of the first. */

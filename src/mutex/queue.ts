@@ -8,18 +8,15 @@ import type { Reference } from '../objects/reference.js';
 import type { Cancel } from '../runtime/cancellation.js';
 import { timestamp } from '../runtime/clock.js';
 import { HeadPromise } from '../runtime/head-promise.js';
-import { nanoseconds, parkUntilDue } from '../runtime/parking.js';
+import { LEFT_AS_ASKED, LEFT_AT_TIMEOUT, nanoseconds, type Parked, parkUntilDue } from '../runtime/parking.js';
 import type { Promises, Resolve, Run } from '../runtime/promises.js';
 
-/** The answers with which a request for the lock ends or goes on. */
-type Entering = ReturnType<Core['queue' | 'tryLock' | 'compete']>;
-
-/** The answers with which a request for the lock ends. */
-export type Entered = Exclude<Entering, QUEUED | HEAD>;
+/** How a request for the lock has ended. */
+export type Entered = Exclude<ReturnType<Core['queue' | 'tryLock']>, QUEUED | HEAD> | Parked;
 
 /**
  * Waits for the mutex of this reference, at this address, and calls no code of the user. Returns ADMITTED if the thread
- * has the lock. Returns TIMED_OUT or LEAVE if the request has left the queue. If the thread may not block, or a promise
+ * has the lock. Returns LEFT_AT_TIMEOUT or LEFT_AS_ASKED if the request has left the queue. If the thread may not block, or a promise
  * of the thread waits for the lock, the thread only tries to lock, and REFUSED means that this has failed. The other
  * answers are ANSWER_HELD, ANSWER_CLOSED and ANSWER_FULL.
  */
@@ -28,7 +25,7 @@ export function waitInQueue({ membership, shared }: Reference, at: number, left:
   const { attachment, promises, head } = shared;
   core.turnLasted(at, pollTime.sinceTurn);
   membership.expectInterrupt();
-  let answer: Entering =
+  let answer: ReturnType<Core['queue' | 'tryLock']> | Parked =
     membership.mayBlock && !promises.waits && !head?.waits ? core.queue(at, attachment) : core.tryLock(at);
   if (answer === QUEUED || answer === HEAD) core.waitsSince(attachment, timestamp());
   if (answer === HEAD) pollTime.waits();
@@ -36,19 +33,22 @@ export function waitInQueue({ membership, shared }: Reference, at: number, left:
     answer = parkUntilDue(membership, at, attachment, left);
     if (answer === ADMITTED) answer = HEAD;
   }
-  if (answer === HEAD) {
-    try {
-      do answer = core.compete(at, nanoseconds(left()), attachment);
-      while (answer === TIMED_OUT && left() > 0);
-      if (answer === ADMITTED) pollTime.turnBegins();
-      else if (answer === TIMED_OUT || answer === LEAVE) core.cancelHead(at, attachment);
-    } catch (error) {
-      // An exhausted stack may end these calls when the thread has the lock already. It was not the owner before.
-      if (core.unlock(at) === MORE) core.wakeHead(at);
-      throw error;
+  if (answer !== HEAD) return answer;
+  try {
+    let competed: ReturnType<Core['compete']>;
+    do competed = core.compete(at, nanoseconds(left()), attachment);
+    while (competed === TIMED_OUT && left() > 0);
+    if (competed === TIMED_OUT || competed === LEAVE) {
+      core.cancelHead(at, attachment);
+      return competed === LEAVE ? LEFT_AS_ASKED : LEFT_AT_TIMEOUT;
     }
+    if (competed === ADMITTED) pollTime.turnBegins();
+    return competed;
+  } catch (error) {
+    // An exhausted stack may end these calls when the thread has the lock already. It was not the owner before.
+    if (core.unlock(at) === MORE) core.wakeHead(at);
+    throw error;
   }
-  return answer;
 }
 
 /** Returns the object that looks after the promise of this thread that is the head of the mutex. */

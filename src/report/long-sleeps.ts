@@ -37,8 +37,8 @@ import type { Core } from '../border/core.js';
 import {
   ALIVE,
   ASLEEP,
+  CANCELLED,
   H_DEADLOCKS,
-  REFUSED,
   T_DOORBELL,
   T_FUTILE_WAKES,
   T_LIFE,
@@ -102,13 +102,13 @@ type Sleeps = Pick<Core, 'park' | 'parkFor' | 'compete'> &
   Pick<Channel, 'sleepOn'>;
 
 /**
- * Takes the request of the thread out of the queue of the object. Returns REFUSED if it has left, the answer of the
+ * Takes the request of the thread out of the queue of the object. Returns CANCELLED if it has left, the answer of the
  * wait if that has ended meanwhile, and undefined if it cannot leave.
  */
 type Leave = (object: number) => number | undefined;
 
 /** A call of taketurns/sync that waits for a phase or for readers. It leaves when the exception comes. */
-const leavesItself: Leave = () => REFUSED;
+const leavesItself: Leave = () => CANCELLED;
 
 /**
  * Makes the calling thread look for deadlocks when it sleeps long in these functions of a module.
@@ -198,7 +198,7 @@ class LongSleeps {
           (limit) => compete(m, limit, attachment),
           () => {
             core.cancelHead(m, attachment);
-            return REFUSED;
+            return CANCELLED;
           },
         ),
       sleepInPhase: (o: number, phase: number, limit: bigint) =>
@@ -264,7 +264,7 @@ class LongSleeps {
         if (typeof verdict !== 'string') {
           if (this.#setting.deadlocks === 'throw' && !this.#isPassive) {
             const answer = leave(verdict.object);
-            if (answer === REFUSED) throw verdict.error;
+            if (answer === CANCELLED) throw verdict.error;
             // The wait has ended meanwhile, if the thread could leave.
             if (answer !== undefined) return answer as A;
           }

@@ -22,6 +22,7 @@ import type { Core } from '../border/core.js';
 import {
   ADMITTED,
   ANSWER_CLOSED,
+  CANCELLED,
   E_END,
   E_REQUEST,
   E_SINCE,
@@ -31,7 +32,6 @@ import {
   LEAVE,
   MORE,
   O_LIFE,
-  REFUSED,
   T_SLEEPS,
   T_SLEEPS_ON,
   TIMED_OUT,
@@ -260,7 +260,7 @@ function measurePromises(core: Core, view: View, membership: Measured, tell: Tel
   core.cancelRun = (number) => {
     const { object, waited, requests } = read(number);
     const answer = cancelRun(number);
-    const hasLeft = answer === REFUSED || answer === MORE;
+    const hasLeft = answer === CANCELLED || answer === MORE;
     try {
       if (hasLeft && !ownWaitsIn(membership).isUnchosen) tell(object, waited, true, false, requests);
     } catch {}

@@ -1,11 +1,10 @@
 /** This file cancels a promise on a time-out or by a signal. */
 
-import { LEAVE, type TIMED_OUT } from '../border/numbers.js';
 import { timedOut } from '../common/errors.js';
 import { reasonOf, type Signal, whenAborted } from '../common/signals.js';
 import { clearTimeout, setTimeout } from './clock.js';
 import { CancelledError, TimeoutError } from './errors.js';
-import { countdown } from './parking.js';
+import { countdown, LEFT_AS_ASKED, type Left } from './parking.js';
 
 const nothing = (): void => {};
 
@@ -88,7 +87,7 @@ export function locate(error: unknown): never {
 /** Says what a request has waited for, in the words of its TimeoutError, when the request is over. */
 export type Wanted = () => string;
 
-/** The error of a thread that has left the queue, which the answer LEAVE or TIMED_OUT says. */
-export function notAdmitted(answer: TIMED_OUT | LEAVE, wanted: Wanted, timeout: number): Error {
-  return answer === LEAVE ? new CancelledError() : timedOut(wanted(), timeout);
+/** The error of a thread whose request has left the queue. */
+export function notAdmitted(why: Left, wanted: Wanted, timeout: number): Error {
+  return why === LEFT_AS_ASKED ? new CancelledError() : timedOut(wanted(), timeout);
 }

@@ -1,7 +1,7 @@
 /** A thread sleeps by the functions in this file while its request is queued, with or without a time limit. */
 
 import type { Core } from '../border/core.js';
-import { LEAVE, REFUSED, TIMED_OUT } from '../border/numbers.js';
+import { CANCELLED, LEAVE, TIMED_OUT } from '../border/numbers.js';
 import { now, timestamp } from './clock.js';
 import type { PollTime } from './poll-time.js';
 
@@ -15,6 +15,15 @@ export function countdown(timeout: number): () => number {
   return () => timeout - (now() - begun);
 }
 
+// Why a request has left the queue. The core's answers TIMED_OUT and LEAVE say something else: that the request still
+// stands, and that another call must follow. So these numbers differ from all answers of the core (core/answers.ts).
+export const LEFT_AT_TIMEOUT = -101; // no time was left
+export const LEFT_AS_ASKED = -102; // cancelAll has asked the thread to leave
+export type Left = typeof LEFT_AT_TIMEOUT | typeof LEFT_AS_ASKED;
+
+/** How a wait in the queue has ended. */
+export type Parked = Exclude<ReturnType<Core['parkFor']>, TIMED_OUT | LEAVE> | Left;
+
 /**
  * Returns these milliseconds in nanoseconds, as the core takes them: 0 if the milliseconds are below 0, and -1 for
  * `Infinity`. The number for a time limit is a multiple of 4: by its last two bits the record of a thread tells how the
@@ -27,8 +36,8 @@ export function nanoseconds(milliseconds: number): bigint {
 /**
  * Blocks the thread, whose request is QUEUED, until the request is due, or the object is closed, or the request has
  * left the queue. The request leaves when `left` says that no time is left, or when the thread was asked to leave.
- * Returns ADMITTED or ANSWER_CLOSED; or, if the request has left the queue, TIMED_OUT or LEAVE. A caller with a time-out
- * has called reserveSecond before, because `cancel` may need a second element.
+ * Returns ADMITTED or ANSWER_CLOSED; or, if the request has left the queue, LEFT_AT_TIMEOUT or LEFT_AS_ASKED. A caller
+ * with a time-out has called reserveSecond before, because `cancel` may need a second element.
  *
  * Every class waits by this function. Only a wait for a Semaphore without a time limit does the same in fewer calls
  * (`#park` in semaphore/semaphore.ts).
@@ -38,11 +47,11 @@ export function parkUntilDue({ core, pollTime }: Parking, at: number, attachment
   const since = timestamp();
   while (true) {
     const remaining = left();
-    if (remaining <= 0) return leaveQueue(core, at, attachment, TIMED_OUT);
+    if (remaining <= 0) return leaveQueue(core, at, attachment, LEFT_AT_TIMEOUT);
     const answer =
       remaining === Infinity ? core.park(since, attachment) : core.parkFor(nanoseconds(remaining), since, attachment);
     // Nothing is called after the thread is admitted: an exhausted stack would leave what it has got to nobody.
-    if (answer === LEAVE) return leaveQueue(core, at, attachment, LEAVE);
+    if (answer === LEAVE) return leaveQueue(core, at, attachment, LEFT_AS_ASKED);
     if (answer !== TIMED_OUT) return answer;
   }
 }
@@ -50,11 +59,8 @@ export function parkUntilDue({ core, pollTime }: Parking, at: number, attachment
 /** The part of a membership that a wait needs. */
 type Parking = { readonly core: Core; readonly pollTime: PollTime };
 
-/** How a wait ends. */
-export type Parked = ReturnType<Core['parkFor']>;
-
 /** Cancels the request of this thread. Returns `why`; or ADMITTED or ANSWER_CLOSED, if the request was over before. */
-export function leaveQueue(core: Core, at: number, attachment: number, why: TIMED_OUT | LEAVE): Parked {
+export function leaveQueue(core: Core, at: number, attachment: number, why: Left): Parked {
   const answer = core.cancel(at, attachment);
-  return answer === REFUSED ? why : answer;
+  return answer === CANCELLED ? why : answer;
 }

@@ -36,7 +36,7 @@
  */
 
 import type { Core } from '../border/core.js';
-import { ADMITTED, MORE, REFUSED } from '../border/numbers.js';
+import { ADMITTED, CANCELLED, MORE } from '../border/numbers.js';
 import type { Signal } from '../common/signals.js';
 import { cancelOn, locate, type Wanted } from './cancellation.js';
 import type { Doorbell, Flushable } from './doorbell.js';
@@ -406,7 +406,7 @@ export class Promises implements Flushable {
     if (run.waiting === 0) return false;
     this.planRest();
     const answer = this.#core.cancelRun(run.number);
-    const hasLeft = answer === REFUSED || answer === MORE;
+    const hasLeft = answer === CANCELLED || answer === MORE;
     if (hasLeft) {
       // Nothing is called until the run is out of the list.
       run.waiting = 0;
@@ -453,7 +453,7 @@ export class Promises implements Flushable {
     while (this.first !== 0) {
       const run = this.first;
       const answer = this.#core.cancelRun(run);
-      if (answer === REFUSED || answer === MORE) {
+      if (answer === CANCELLED || answer === MORE) {
         owed.run = this.#firstRun as Run;
         owed.count = owed.run.waiting;
         owed.outcome = why;

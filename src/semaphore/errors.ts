@@ -1,8 +1,9 @@
-import { ANSWER_FULL, type ANSWER_NOT_HELD, ANSWER_OVER_MAX, type LEAVE, type TIMED_OUT } from '../border/numbers.js';
+import { ANSWER_FULL, type ANSWER_NOT_HELD, ANSWER_OVER_MAX } from '../border/numbers.js';
 import { ofMax } from '../common/max.js';
 import { reference, type SharedObject } from '../objects/shared-object.js';
 import { notAdmitted } from '../runtime/cancellation.js';
 import { checkInteger, described, noRoom } from '../runtime/errors.js';
+import type { Left } from '../runtime/parking.js';
 
 export const KIND = 'Semaphore';
 
@@ -31,12 +32,7 @@ function counted(permits: number): string {
 }
 
 /** The error of a request that has left the queue, or has found no room in it. */
-export function notServed(
-  semaphore: InTexts,
-  answer: ANSWER_FULL | TIMED_OUT | LEAVE,
-  permits: number,
-  timeout: number,
-): Error {
+export function notServed(semaphore: InTexts, answer: ANSWER_FULL | Left, permits: number, timeout: number): Error {
   if (answer === ANSWER_FULL) return noRoom(semaphore[reference].membership.core);
   return notAdmitted(answer, () => wanted(semaphore, permits), timeout);
 }

@@ -44,7 +44,7 @@ import { checkWaitAsync, isNative } from '../runtime/doorbell.js';
 import { CancelledError, noRoom } from '../runtime/errors.js';
 import { balanceOf } from '../runtime/membership.js';
 import { CHECK_OWNER_DEATHS } from '../runtime/numbers.js';
-import { countdown, forEver, leaveQueue, type Parked, parkUntilDue } from '../runtime/parking.js';
+import { countdown, forEver, LEFT_AS_ASKED, leaveQueue, type Parked, parkUntilDue } from '../runtime/parking.js';
 import { type Cancellable, DONE, granting, newPromise, type Promises, resolveOfNew } from '../runtime/promises.js';
 import { available, checkPermits, KIND, notServed, refused, wanted } from './errors.js';
 import { properties, type SemaphoreOptions } from './options.js';
@@ -246,8 +246,8 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
         let answer: Waited = core.enqueue(at, permits, acquired, countedBy);
         if (answer === QUEUED && left === forEver) {
           this.#pollTime.waits();
-          answer = core.park(timestamp(), countedBy);
-          if (answer === LEAVE) answer = leaveQueue(core, at, countedBy, LEAVE);
+          const parked = core.park(timestamp(), countedBy);
+          answer = parked === LEAVE ? leaveQueue(core, at, countedBy, LEFT_AS_ASKED) : parked;
         } else if (answer === QUEUED) answer = parkUntilDue(this[reference].membership, at, countedBy, left);
         if (answer === ANSWER_CLOSED) throw this[disposedError]();
         if (answer !== ADMITTED) throw notServed(this, answer, permits, timeout);

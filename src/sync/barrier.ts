@@ -8,7 +8,7 @@
  */
 
 import { host } from '#host';
-import { ADMITTED, ANSWER_BROKEN, ANSWER_CLOSED, ARRIVED, KIND_BARRIER, QUEUED, REFUSED } from '../border/numbers.js';
+import { ADMITTED, ANSWER_BROKEN, ANSWER_CLOSED, ARRIVED, CANCELLED, KIND_BARRIER, QUEUED } from '../border/numbers.js';
 import { refusePromise } from '../common/refuse-promise.js';
 import { reasonOf } from '../common/signals.js';
 import { checkWaitOptions, type Properties, type WaitOptions } from '../objects/options.js';
@@ -238,7 +238,7 @@ export class Barrier extends PhaseObject<typeof KIND> {
       let gaveUp = false;
       const cancel = (): Ended => {
         gaveUp = true;
-        return hasArrived && this[functions].breakPhase(this[address], phase) ? REFUSED : this[lastAnswer](phase);
+        return hasArrived && this[functions].breakPhase(this[address], phase) ? CANCELLED : this[lastAnswer](phase);
       };
       let end: Ended;
       try {
@@ -296,14 +296,14 @@ export class Barrier extends PhaseObject<typeof KIND> {
 
   /**
    * Throws if the wait for the end of a phase has not ended well.
-   * @param answer how the wait has ended: REFUSED if the time has passed.
+   * @param answer how the wait has ended: CANCELLED if the time has passed.
    * @param breaks whether a time-out of this wait breaks the barrier.
    */
   #over(answer: Ended, phase: number, timeout: number, breaks: boolean): void {
     let how = answer;
-    if (how === REFUSED) {
-      how = breaks && !this[functions].breakPhase(this[address], phase) ? this[lastAnswer](phase) : REFUSED;
-      if (how === REFUSED) throw timedOut(`the others at ${this[described]()}`, timeout);
+    if (how === CANCELLED) {
+      how = breaks && !this[functions].breakPhase(this[address], phase) ? this[lastAnswer](phase) : CANCELLED;
+      if (how === CANCELLED) throw timedOut(`the others at ${this[described]()}`, timeout);
     }
     if (how === ANSWER_CLOSED) throw this[disposedError]();
     if (how === ANSWER_BROKEN) throw broken();

@@ -11,6 +11,7 @@
  * down (#putDown). If it gives up or dies before, the notification passes on to the next waiter.
  */
 
+import type { Core } from '../border/core.js';
 import {
   ADMITTED,
   ANSWER_CLOSED,
@@ -19,7 +20,6 @@ import {
   KIND_CONDITION,
   QUEUED,
   REFUSED,
-  TIMED_OUT,
 } from '../border/numbers.js';
 import { timedOut } from '../common/errors.js';
 import { refusePromise } from '../common/refuse-promise.js';
@@ -35,7 +35,7 @@ import { checkWaitAsync } from '../runtime/doorbell.js';
 import { checkInteger, checkType, described, mayNotBlock, noRoom, SelfDeadlockError } from '../runtime/errors.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
 import type { Shared } from '../runtime/membership.js';
-import { countdown, parkUntilDue } from '../runtime/parking.js';
+import { countdown, LEFT_AT_TIMEOUT, type Parked, parkUntilDue } from '../runtime/parking.js';
 import { closed, newPromise, type Resolve, resolveOfNew } from '../runtime/promises.js';
 import { syncOf } from './compiled.js';
 import { arenaOf, isOf, ownMutex, properties } from './condition-mutex.js';
@@ -270,9 +270,9 @@ export class Condition extends SharedObject<typeof KIND> {
     const { membership } = mutex[reference];
     try {
       mutex[giveBack]();
-      let answer: number = core.enqueue(at, 1, taken, attachment);
+      let answer: ReturnType<Core['enqueue']> | Parked = core.enqueue(at, 1, taken, attachment);
       if (answer === QUEUED) answer = parkUntilDue(membership, at, attachment, left);
-      return answer === TIMED_OUT ? this.#leftOver() : answer;
+      return answer === LEFT_AT_TIMEOUT ? this.#leftOver() : answer;
     } finally {
       reportAgain(core, mutex, lockAgain(core, mutex, mutexAt, membership.thread));
     }

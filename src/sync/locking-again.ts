@@ -4,7 +4,7 @@
  * the thread tries again. No code of the user runs before the thread is the owner.
  */
 import type { Core } from '../border/core.js';
-import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, CLOSED_OBJECT, CONTENDED, LEAVE, REFUSED } from '../border/numbers.js';
+import { ADMITTED, ANSWER_CLOSED, ANSWER_FULL, CLOSED_OBJECT, CONTENDED, REFUSED } from '../border/numbers.js';
 import { enterAsync, type Mutex, report } from '../mutex/mutex.js';
 import { type Entered, waitInQueue } from '../mutex/queue.js';
 import type { Reference } from '../objects/reference.js';
@@ -12,7 +12,7 @@ import { disposedError, isOver, reference } from '../objects/shared-object.js';
 import { setTimeout } from '../runtime/clock.js';
 import { ArenaFullError, CancelledError } from '../runtime/errors.js';
 import { ownWaitsIn } from '../runtime/own-waits.js';
-import { forEver } from '../runtime/parking.js';
+import { forEver, LEFT_AS_ASKED } from '../runtime/parking.js';
 
 /** If there is no room for a request of the thread, the thread tries again after so many milliseconds. */
 const PAUSE = 1;
@@ -51,7 +51,7 @@ function waitAgain(core: Core, mutex: Mutex, address: number): Locked {
   const own = ownWaitsIn(mutex[reference].membership);
   own.locksAgain = true;
   try {
-    while (answer === CONTENDED || answer === LEAVE || answer === ANSWER_FULL) {
+    while (answer === CONTENDED || answer === LEFT_AS_ASKED || answer === ANSWER_FULL) {
       if (answer === ANSWER_FULL) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE);
       answer = waitInQueue(mutex[reference], mutex[isOver] ? CLOSED_OBJECT : address, forEver);
     }

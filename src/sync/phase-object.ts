@@ -26,10 +26,10 @@ import {
   ADMITTED,
   type ANSWER_BROKEN,
   ANSWER_CLOSED,
+  CANCELLED,
   CLOSED_OBJECT,
   PHASE_INDEX,
   QUEUED,
-  REFUSED,
   TIMED_OUT,
 } from '../border/numbers.js';
 import type { Sync } from '../border/sync.js';
@@ -69,13 +69,13 @@ export interface Waiter {
 }
 
 /**
- * @internal How a wait for the end of a phase has ended. REFUSED: the call has given up. ANSWER_BROKEN: the barrier was
+ * @internal How a wait for the end of a phase has ended. CANCELLED: the call has given up. ANSWER_BROKEN: the barrier was
  * broken; no other object gives this answer.
  *
  * A function that tells the answers apart names those that are left by `satisfies`, which costs no code. So a new
  * answer does not compile until each of these functions says what it does with the answer.
  */
-export type Ended = ADMITTED | ANSWER_CLOSED | ANSWER_BROKEN | REFUSED;
+export type Ended = ADMITTED | ANSWER_CLOSED | ANSWER_BROKEN | CANCELLED;
 
 /** The promises of this thread that wait at one address for the end of a phase. */
 interface Group {
@@ -305,7 +305,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
 
   /**
    * @internal As `sleep`, without blocking the thread.
-   * @param cancel is called when the promise gives up. It returns REFUSED, or the answer of the phase if the phase was
+   * @param cancel is called when the promise gives up. It returns CANCELLED, or the answer of the phase if the phase was
    * over first.
    */
   protected [sleepAsync](
@@ -332,7 +332,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
           const answer = cancel();
           this[functions].waitsEnd(attachment, 1, howEnded(answer));
           if (calls.size === 0) this.#end(at, group);
-          if (answer === REFUSED && !hasTimedOut) reject(reason);
+          if (answer === CANCELLED && !hasTimedOut) reject(reason);
           settle(answer);
         },
         () => 'the end of the phase',
@@ -436,10 +436,10 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
     return this[functions].announce(at, phase);
   }
 
-  /** @internal Returns the answer for a call that gives up now: REFUSED, unless the phase is over. */
+  /** @internal Returns the answer for a call that gives up now: CANCELLED, unless the phase is over. */
   protected [lastAnswer](phase: number): Ended {
     const answer = this[answerAt](this.#at, phase);
-    return answer === QUEUED ? REFUSED : answer;
+    return answer === QUEUED ? CANCELLED : answer;
   }
 
   /**
@@ -448,7 +448,7 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
    */
   protected [checkEnded](answer: Ended, wanted: () => string, timeout: number): void {
     if (answer === ANSWER_CLOSED) throw this[disposedError]();
-    if (answer === REFUSED) throw timedOut(wanted(), timeout);
+    if (answer === CANCELLED) throw timedOut(wanted(), timeout);
     answer satisfies ADMITTED | ANSWER_BROKEN;
   }
 

@@ -1,5 +1,5 @@
 import type { Kind } from '../border/kinds.js';
-import { ADMITTED, type ANSWER_BROKEN, ANSWER_CLOSED, QUEUED, REFUSED } from '../border/numbers.js';
+import { ADMITTED, type ANSWER_BROKEN, ANSWER_CLOSED, CANCELLED, QUEUED } from '../border/numbers.js';
 import { checkWaitOptions, type WaitOptions } from '../objects/options.js';
 import type { Reference } from '../objects/reference.js';
 import { disposedError } from '../objects/shared-object.js';
@@ -38,7 +38,7 @@ export abstract class ZeroObject<K extends Kind> extends PhaseObject<K> {
   }
 
   #sleep(timeout: number): Ended {
-    if (timeout === 0) return REFUSED;
+    if (timeout === 0) return CANCELLED;
     this[checkBlocking]('waitAsync');
     return this[sleep](this[phaseSeen], countdown(timeout));
   }
@@ -54,7 +54,7 @@ export abstract class ZeroObject<K extends Kind> extends PhaseObject<K> {
 
   #answer(answer: Ended): boolean {
     if (answer === ANSWER_CLOSED) throw this[disposedError]();
-    answer satisfies ADMITTED | REFUSED | ANSWER_BROKEN;
+    answer satisfies ADMITTED | CANCELLED | ANSWER_BROKEN;
     return answer === ADMITTED;
   }
 }

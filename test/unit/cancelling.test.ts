@@ -225,7 +225,7 @@ describe.each([1, 2, 1024])('a blocked thread that cancels (slots %i)', (slots) 
     await turn();
     if (granted) semaphore.release(granted);
     expect(semaphore.waiting).toBe(5);
-    expect(await cancel()).toEqual([at('QUEUED'), at('REFUSED')]);
+    expect(await cancel()).toEqual([at('QUEUED'), at('CANCELLED')]);
     await until(() => log.length === granted, 'they are in');
     expect(semaphore.waiting).toBe(4 - granted);
     semaphore.release(4 - granted);
@@ -273,7 +273,7 @@ describe.each([1, 2, 1024])('a blocked thread that cancels (slots %i)', (slots) 
     const cancel = await beginParking(semaphore, 3);
     semaphore.release(2);
     expect(semaphore.available).toBe(0);
-    expect(await cancel()).toEqual([at('QUEUED'), at('REFUSED')]);
+    expect(await cancel()).toEqual([at('QUEUED'), at('CANCELLED')]);
     expect(semaphore.available).toBe(2);
     expect(semaphore.waiting).toBe(0);
     expect(memory.cells).toBe(0);
@@ -310,7 +310,7 @@ describe.each([1, 2, 1024])('a blocked thread that cancels (slots %i)', (slots) 
     const front = watch(semaphore.acquireAsync(), 0);
     const cancel = await beginParking(semaphore, 3);
     const behind = watch(semaphore.acquireAsync(), 1);
-    expect(await cancel()).toEqual([at('QUEUED'), at('REFUSED')]);
+    expect(await cancel()).toEqual([at('QUEUED'), at('CANCELLED')]);
     expect(tombstones(memory)).toBe(1);
     semaphore.dispose();
     await reactions();
@@ -327,8 +327,8 @@ describe.each([1, 2, 1024])('a blocked thread that cancels (slots %i)', (slots) 
     const promise = ask(semaphore, 2);
     const two = await beginParking(semaphore, 1, other());
     watch(semaphore.acquireAsync(), 1, log);
-    expect(await two()).toEqual([at('QUEUED'), at('REFUSED')]);
-    expect(await one()).toEqual([at('QUEUED'), at('REFUSED')]);
+    expect(await two()).toEqual([at('QUEUED'), at('CANCELLED')]);
+    expect(await one()).toEqual([at('QUEUED'), at('CANCELLED')]);
     expect(tombstones(memory)).toBe(2);
     promise.abort();
     expect(tombstones(memory)).toBe(1);
@@ -370,7 +370,7 @@ describe('an arena without a free element', () => {
     const cancel = await beginParking(semaphore, 3);
     const taken = await fill(semaphore);
     const { waiting } = semaphore;
-    expect(await cancel()).toEqual([at('QUEUED'), at('REFUSED')]);
+    expect(await cancel()).toEqual([at('QUEUED'), at('CANCELLED')]);
     expect(semaphore.inspect()).toMatchObject({ waiting: waiting - 1, cancelled: 3, timeouts: 1 });
     semaphore.release(taken);
     expect(semaphore.inspect()).toMatchObject({ waiting: 0, cancelled: 0, available: 0 });

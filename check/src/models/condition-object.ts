@@ -42,7 +42,7 @@ import { call, dispose } from '../scene/ops/calls.js';
 import { awaitDeath, supervise } from '../scene/ops/deaths.js';
 import { eventLoop } from '../scene/ops/event-loop.js';
 import { waits } from '../scene/ops/looks.js';
-import { abort, arrive, CANCELLED } from '../scene/ops/promises.js';
+import { abort, arrive, REJECTED_CANCELLED } from '../scene/ops/promises.js';
 import type { Scene } from '../scene/scene.js';
 import { GOT, LISTENING, LOCAL, PHASE, PROMISES, QUEUE, RESULT, TAKEN } from '../scene/words.js';
 import { mutexOp } from './parts/mutex-ops.js';
@@ -118,7 +118,7 @@ function notify(most: number): Op {
 const loop = (): Op =>
   eventLoop({
     goOn(scene, t, answer) {
-      if (answer === CANCELLED) scene.set(t, GAVE_UP, scene.get(t, GAVE_UP) + 1);
+      if (answer === REJECTED_CANCELLED) scene.set(t, GAVE_UP, scene.get(t, GAVE_UP) + 1);
       if (answer !== 1 || scene.get(t, ENDING) === 1) {
         scene.set(t, ENDING, 0);
         return true;

@@ -32,7 +32,7 @@ import { circlesIn } from '../../../dist/report/deadlocks.js';
 import { evidenceOf, stuckIn } from '../../../dist/report/waits-for.js';
 import { PARKED } from '../engine/machine/status.js';
 import { Violation } from '../engine/search/violation.js';
-import { ADMITTED, constant, E_HELD, E_REQUEST, ELEMENT_SIZE, REFUSED, T_SLEEPS_ON } from '../scene/layout.js';
+import { ADMITTED, CANCELLED, constant, E_HELD, E_REQUEST, ELEMENT_SIZE, T_SLEEPS_ON } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
 import { recordOf } from '../scene/ops/deaths.js';
 import type { Scene } from '../scene/scene.js';
@@ -287,7 +287,7 @@ function lock(i: number, timed: boolean): Op {
           if (timed) return go(cancelsHead, 'cancelHead', m, attachment);
           return go(competesAgain, 'compete', m, -1, -1, attachment);
         case cancels:
-          return answer === REFUSED || go(competes, 'compete', m, ...limit, attachment);
+          return answer === CANCELLED || go(competes, 'compete', m, ...limit, attachment);
         case parksAgain:
           return go(competesAgain, 'compete', m, -1, -1, attachment);
         case competesAgain:

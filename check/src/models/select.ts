@@ -19,7 +19,7 @@
  *   permit was acquired or is free.
  */
 import { Violation } from '../engine/search/violation.js';
-import { ADMITTED, ANSWER_CLOSED, constant, GRANT, REFUSED, TICKET } from '../scene/layout.js';
+import { ADMITTED, ANSWER_CLOSED, CANCELLED, constant, GRANT, REFUSED, TICKET } from '../scene/layout.js';
 import type { Model, Op } from '../scene/model.js';
 import { newObject } from '../scene/new-object.js';
 import { supervise } from '../scene/ops/deaths.js';
@@ -125,7 +125,7 @@ const SLEPT = 12;
 const CLAIMED = 14;
 const PASSED = 16;
 const FINISHED = 18;
-const CANCELLED = 20;
+const RUN_CANCELLED = 20;
 const SETTLED_LATE = 22;
 const GIVEN_BACK = 24;
 const GIVEN = 26;
@@ -215,7 +215,7 @@ function select(cases: readonly Case[], timed: boolean): Op {
     for (let i = 0; i <= last; i++) {
       if (runOf(scene, t, i) === 0) continue;
       scene.call(t, 'cancelRun', runOf(scene, t, i));
-      return CANCELLED + i;
+      return RUN_CANCELLED + i;
     }
     for (let i = 0; i <= last; i++) {
       if (((scene.get(t, LATE) >> i) & 1) === 0) continue;
@@ -290,10 +290,10 @@ function select(cases: readonly Case[], timed: boolean): Op {
       }
       return tells(scene, t);
     };
-    steps[CANCELLED + i] = (scene, t, answer) => {
-      if (answer !== REFUSED && answer !== MORE) return settle(scene, t, i, SETTLED_LATE);
+    steps[RUN_CANCELLED + i] = (scene, t, answer) => {
+      if (answer !== CANCELLED && answer !== MORE) return settle(scene, t, i, SETTLED_LATE);
       scene.set(t, RUN + i, 0);
-      if (answer === REFUSED) return leaves(scene, t);
+      if (answer === CANCELLED) return leaves(scene, t);
       scene.call(t, 'finishCancelRun');
       return LEFT + i;
     };

@@ -74,6 +74,7 @@ export const STATE_MASK = constant('STATE_MASK');
 export const CLOSED_OBJECT = constant('CLOSED_OBJECT');
 export const ADMITTED = constant('ADMITTED');
 export const REFUSED = constant('REFUSED');
+export const CANCELLED = constant('CANCELLED');
 export const KEPT = constant('KEPT');
 export const O_OWNER = constant('O_OWNER');
 export const O_TAKEN = constant('O_TAKEN');

@@ -26,6 +26,7 @@ import { host } from '#host';
 import {
   ADMITTED,
   ANSWER_CLOSED,
+  CANCELLED,
   CLOSED_OBJECT,
   DRAIN_INDEX,
   KIND_RW_LOCK,
@@ -408,7 +409,7 @@ export class RwLock extends PhaseObject<typeof KIND> implements RwLockGuards<Hel
     // Is called when this promise gives up. The promise leaves at once, so that no other code of the thread counts it
     // among the promises that become readers.
     const leave = (): Ended => {
-      if (hasLeft) return REFUSED;
+      if (hasLeft) return CANCELLED;
       hasLeft = true;
       const answer = this[lastAnswer](phase);
       if (answer !== ADMITTED) {
@@ -686,7 +687,7 @@ export class RwLock extends PhaseObject<typeof KIND> implements RwLockGuards<Hel
     return this[block](
       left,
       (nanoseconds) => this[functions].drainReaders(this[address], phase, nanoseconds),
-      (answer) => (answer === TIMED_OUT ? REFUSED : answer),
+      (answer) => (answer === TIMED_OUT ? CANCELLED : answer),
     );
   }
 
@@ -764,7 +765,7 @@ export class RwLock extends PhaseObject<typeof KIND> implements RwLockGuards<Hel
     const side = this[sideOfLock];
     side.takeTurn(this);
     side.deaths += this.#core.ownersDied(this[address]);
-    if (writes && side.shut() === QUEUED && timeout === 0) side.drained(REFUSED);
+    if (writes && side.shut() === QUEUED && timeout === 0) side.drained(CANCELLED);
   }
 
   /** Lets no more readers in. After QUEUED some have not left yet; otherwise the wait for them is over. */
@@ -783,7 +784,7 @@ export class RwLock extends PhaseObject<typeof KIND> implements RwLockGuards<Hel
     const side = this[sideOfLock];
     // The code of the signal may read the phase of another object.
     const phase = this[phaseSeen];
-    let answer: Drained = REFUSED;
+    let answer: Drained = CANCELLED;
     try {
       if (signal?.aborted) throw reasonOf(signal);
       if (timeout > 0) answer = await this.#drainAsync(phase, Math.max(left(), 0), signal);
@@ -816,7 +817,7 @@ export class RwLock extends PhaseObject<typeof KIND> implements RwLockGuards<Hel
         if (!this[isOver]) sync.waitsEnd(attachment, 1, answer === ADMITTED ? 0 : WAIT_FAILED);
         // A pending waitAsync would keep the memory alive. It cannot be cancelled, but a notify ends it.
         Atomics.notify(words, index);
-        if (answer === REFUSED) this[sideOfLock].drained(answer);
+        if (answer === CANCELLED) this[sideOfLock].drained(answer);
         resolve(answer);
       };
       const look = (): void => {
@@ -838,7 +839,7 @@ export class RwLock extends PhaseObject<typeof KIND> implements RwLockGuards<Hel
         (late) => {
           const reason = late();
           if (!isTimeout(reason, signal)) reject(reason);
-          settle(REFUSED);
+          settle(CANCELLED);
         },
         this.#wanted,
       );
@@ -865,7 +866,7 @@ export class RwLock extends PhaseObject<typeof KIND> implements RwLockGuards<Hel
     const before = side.open(TURNING);
     let deaths: number | undefined;
     try {
-      let answer: Drained | QUEUED = this.#core.tryAcquireRobust(at, 1, this.#shared.attachment);
+      let answer: Drained | QUEUED | REFUSED = this.#core.tryAcquireRobust(at, 1, this.#shared.attachment);
       if (answer === ADMITTED) {
         side.takeTurn(this);
         side.deaths += this.#core.ownersDied(at);

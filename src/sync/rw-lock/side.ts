@@ -65,12 +65,12 @@
 import {
   ADMITTED,
   ANSWER_CLOSED,
+  type CANCELLED,
   CLOSED_OBJECT,
   MOVE,
   NO_STAMP,
   OWNER_DIED,
   type QUEUED,
-  type REFUSED,
 } from '../../border/numbers.js';
 import type { Sync } from '../../border/sync.js';
 import type { Reference } from '../../objects/reference.js';
@@ -95,8 +95,8 @@ export const TURNING = 2;
 /** How `Side.begin` answers. REFUSED: the call only tries. */
 type Begun = Exclude<ReturnType<Sync['beginRead' | 'tryRead']>, MOVE>;
 
-/** How a wait of the writer for the readers has ended. REFUSED: the call has given up. */
-export type Drained = ADMITTED | ANSWER_CLOSED | REFUSED;
+/** How a wait of the writer for the readers has ended. CANCELLED: the call has given up. */
+export type Drained = ADMITTED | ANSWER_CLOSED | CANCELLED;
 
 export class Side {
   /**

@@ -10,7 +10,7 @@
  */
 import { PARKED as ASLEEP } from '../../engine/machine/machine.js';
 import { Violation } from '../../engine/search/violation.js';
-import { ADMITTED, ANSWER_CLOSED, constant, ELEMENT_SIZE, QUEUED, REFUSED, TIMED_OUT } from '../../scene/layout.js';
+import { ADMITTED, ANSWER_CLOSED, CANCELLED, constant, ELEMENT_SIZE, QUEUED, TIMED_OUT } from '../../scene/layout.js';
 import type { Model, Op } from '../../scene/model.js';
 import { newObject } from '../../scene/new-object.js';
 import type { Scene } from '../../scene/scene.js';
@@ -176,7 +176,7 @@ export function inLine(
   const parked: Step = (scene, t, answer) => {
     if (answer === ANSWER_CLOSED) return closed(scene, t);
     // The request has left the queue.
-    if (answer === REFUSED) return OVER;
+    if (answer === CANCELLED) return OVER;
     if (answer !== TIMED_OUT) return admitted(scene, t);
     const [end, attachment] = at(scene, t);
     scene.call(t, 'cancel', end, attachment);

@@ -25,7 +25,7 @@
  * U, since the thread may be the owner.
  */
 import { Violation } from '../../engine/search/violation.js';
-import { ADMITTED, constant, LEAVE, QUEUED, REFUSED, TIMED_OUT } from '../../scene/layout.js';
+import { ADMITTED, CANCELLED, constant, LEAVE, QUEUED, REFUSED, TIMED_OUT } from '../../scene/layout.js';
 import type { Op } from '../../scene/model.js';
 import { beginsToWait, expectAsked } from '../../scene/ops/acquire.js';
 import { call, dispose } from '../../scene/ops/calls.js';
@@ -108,7 +108,7 @@ function lock(timed: boolean, isHeadNow = false): Op {
           return expectClosed(scene, t, answer);
         case cancels:
           if (answer === ADMITTED) return compete();
-          return answer === REFUSED || expectClosed(scene, t, scene.result(t));
+          return answer === CANCELLED || expectClosed(scene, t, scene.result(t));
         default:
           return true;
       }

@@ -9,6 +9,7 @@ import { Violation } from '../../engine/search/violation.js';
 import {
   ADMITTED,
   ANSWER_CLOSED,
+  CANCELLED,
   constant,
   E_HELD,
   ELEMENT_SIZE,
@@ -173,7 +174,8 @@ function goesOn(scene: Scene, t: number): boolean {
     case LEAVING: {
       const run = firstRun(scene, t);
       scene.set(t, CANCELLING, 0);
-      if (answer !== REFUSED && answer !== MORE) return call(scene, t, NOT_LEFT, 'settle', run, scene.attachment(t, 0));
+      if (answer !== CANCELLED && answer !== MORE)
+        return call(scene, t, NOT_LEFT, 'settle', run, scene.attachment(t, 0));
       remove(scene, t, scene.get(t, HEAD_PROMISE));
       return answer === MORE ? call(scene, t, LEFT, 'finishCancelRun') : leave(scene, t);
     }
@@ -398,7 +400,7 @@ export function abort(): Op {
       const answer = scene.result(t);
       const isHead = n === 0 && head(scene, t);
       if (isHead) removeHead(scene, t);
-      else if (answer === REFUSED || answer === MORE) remove(scene, t, n);
+      else if (answer === CANCELLED || answer === MORE) remove(scene, t, n);
       else if (answer !== ADMITTED) expectClosed(scene, t, answer);
       flushSoon(scene, t);
       if (!isHead && answer === MORE) return !call(scene, t, LEFT_ALONE, 'finishCancelRun');

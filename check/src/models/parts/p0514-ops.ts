@@ -10,7 +10,7 @@ import type { Op } from '../../scene/model.js';
 import { acquire, acquireFor, tryAcquire } from '../../scene/ops/acquire.js';
 import { call } from '../../scene/ops/calls.js';
 import type { Jobs } from '../../scene/ops/event-loop.js';
-import { arrive, CANCELLED, ready, settle, settling } from '../../scene/ops/promises.js';
+import { arrive, REJECTED_CANCELLED, ready, settle, settling } from '../../scene/ops/promises.js';
 import { finishing } from '../../scene/ops/release.js';
 import type { Scene } from '../../scene/scene.js';
 import { GOT, LOCAL, PHASE } from '../../scene/words.js';
@@ -375,9 +375,9 @@ function goesOn(scene: Scene, t: number, outcome: number, initial: number, then:
   switch (scene.get(t, STAGE)) {
     case 0:
       if (outcome === n) return taken();
-      if (outcome >= CANCELLED) {
+      if (outcome >= REJECTED_CANCELLED) {
         scene.set(t, LEAVES, n);
-        return leave(scene, t, outcome === CANCELLED ? LEAVING : LEAVING_CLOSED);
+        return leave(scene, t, outcome === REJECTED_CANCELLED ? LEAVING : LEAVING_CLOSED);
       }
       scene.set(t, LEAVES, KINDS[LATER - outcome] as number);
       return leave(scene, t, LEAVING);

@@ -1,6 +1,6 @@
 /** The ops that acquire, blocking or not. They do what src/semaphore/semaphore.ts and src/runtime do around the core. */
 import { Violation } from '../../engine/search/violation.js';
-import { ADMITTED, ANSWER_CLOSED, LEAVE, QUEUED, REFUSED, TIMED_OUT } from '../layout.js';
+import { ADMITTED, ANSWER_CLOSED, CANCELLED, LEAVE, QUEUED, REFUSED, TIMED_OUT } from '../layout.js';
 import type { Op, Waiting } from '../model.js';
 import type { Scene } from '../scene.js';
 import { ASKING, BEGAN, GOT, PHASE } from '../words.js';
@@ -51,7 +51,7 @@ export function acquire(n = 1, semaphore = 0): Waiting {
         scene.call(t, 'cancel', scene.semaphores[semaphore], robust);
         return false;
       }
-      if (phase === 4 && answer === REFUSED) return true;
+      if (phase === 4 && answer === CANCELLED) return true;
       return expectClosed(scene, t, answer, semaphore);
     },
   };
@@ -116,7 +116,7 @@ export function acquireFor(n = 1, semaphore = 0, patient = false): Waiting {
         scene.call(t, 'cancel', at, robust);
         return false;
       }
-      if (phase >= 6 && answer === REFUSED) return true;
+      if (phase >= 6 && answer === CANCELLED) return true;
       return expectClosed(scene, t, answer, semaphore);
     },
   };

@@ -1,6 +1,6 @@
 /** The ops of promises, all on semaphore 0. They do what Promises and Doorbell (src/runtime/) do around the core. */
 import { Violation } from '../../engine/search/violation.js';
-import { ADMITTED, ANSWER_FULL, MORE, REFUSED } from '../layout.js';
+import { ADMITTED, ANSWER_FULL, CANCELLED, MORE } from '../layout.js';
 import type { Op } from '../model.js';
 import type { Scene } from '../scene.js';
 import { ASKED_TO_LEAVE, FLUSH_DUE, LOCAL, MOST_PROMISES, PHASE, PROMISES, QUEUE, READY, SEEN } from '../words.js';
@@ -140,8 +140,8 @@ function leave(scene: Scene, t: number): boolean {
 function left(scene: Scene, t: number): boolean {
   const run = firstRun(scene, t);
   const answer = scene.result(t);
-  if (answer === REFUSED || answer === MORE) {
-    while (firstRun(scene, t) === run) reject(scene, t, CANCELLED);
+  if (answer === CANCELLED || answer === MORE) {
+    while (firstRun(scene, t) === run) reject(scene, t, REJECTED_CANCELLED);
     return answer === MORE ? finishCancelling(scene, t, LEFT) : leave(scene, t);
   }
   scene.set(t, SETTLING, NOT_LEFT);
@@ -171,7 +171,7 @@ const CAUGHT = 512; // the program catches the rejection of the promise
 
 // A continuation learns the width of a promise that is fulfilled, or one of these numbers if the promise is rejected.
 /** The promise was cancelled, or the arena had no room for it. */
-export const CANCELLED = 14;
+export const REJECTED_CANCELLED = 14;
 const REJECTED_CLOSED = 15;
 
 // Phases of arrive. OBEYS: earlier promises leave, because cancelAll was called. OBEYED: the new promise learns the
@@ -222,7 +222,7 @@ export function arrive(n = 1, alone = false, caught = false): Op {
         ready(scene, t, n);
         return true;
       }
-      if (caught) ready(scene, t, answer === ANSWER_FULL ? CANCELLED : REJECTED_CLOSED);
+      if (caught) ready(scene, t, answer === ANSWER_FULL ? REJECTED_CANCELLED : REJECTED_CLOSED);
       return (caught && answer === ANSWER_FULL) || expectClosed(scene, t, answer, 0);
     },
     // The other promises of the thread are settled before the scene learns that this promise was granted.
@@ -258,7 +258,7 @@ export function patient(scene: Scene, t: number, n = 1): number {
 /** Takes up the answer of cancelRun. Returns whether another call is under way. `settling` takes up its answer. */
 export function cancelled(scene: Scene, t: number, at: number): boolean {
   const answer = scene.result(t);
-  if (answer === REFUSED || answer === MORE) reject(scene, t, CANCELLED, at);
+  if (answer === CANCELLED || answer === MORE) reject(scene, t, REJECTED_CANCELLED, at);
   else if (answer !== ADMITTED) expectClosed(scene, t, answer, 0);
   return answer === MORE ? finishCancelling(scene, t, LEFT_ALONE) : settle(scene, t);
 }
