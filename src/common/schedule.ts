@@ -232,6 +232,37 @@ export interface RateState {
   readonly runs: readonly (readonly [date: number, permits: number])[];
 }
 
+/** What somebody sees of a schedule who does not have its lock. */
+export interface RateSeen {
+  readonly permits: number;
+  readonly per: number;
+  /** The first who waits first. */
+  readonly waiters: readonly {
+    readonly who: Who;
+    readonly permits: number;
+    /** Since when it waits, and the planned date: Infinity if nobody knows. Its turn does not come before the date. */
+    readonly since: number;
+    readonly date: number;
+  }[];
+  /** Whether nobody has changed the queue meanwhile, as far as this can be seen. */
+  readonly isWhole: boolean;
+}
+
+/** Reads a schedule without its lock: others may change it meanwhile. */
+export function seenIn(floats: Float64Array, at: number): RateSeen {
+  const get = (index: number): number => floats[index] as number;
+  const before = [TICKET, WAITING, NOW, HEAD].map((field) => get(at + field));
+  const waiting = get(at + WAITING);
+  const waiters: RateSeen['waiters'][number][] = [];
+  let cell = get(at + HEAD);
+  while (waiters.length < waiting && cell > 0 && cell <= floats.length - CELL && get(cell + STATE) === WAITS) {
+    waiters.push({ who: get(cell + WHO), permits: get(cell + K), since: get(cell + FROM), date: get(cell + DATE) });
+    cell = get(cell + LINK);
+  }
+  const isSame = [TICKET, WAITING, NOW, HEAD].every((field, i) => get(at + field) === before[i]);
+  return { permits: get(at + N), per: get(at + PER), waiters, isWhole: isSame && waiters.length === waiting };
+}
+
 /** What has the right to a cell, such as a thread: a number. */
 export type Who = number;
 

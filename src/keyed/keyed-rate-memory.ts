@@ -13,59 +13,34 @@
  * A cell belongs to no thread, so nothing is to be done when a thread dies elsewhere than in a call: what it has taken
  * counts for its window.
  */
-import { O_INITIAL, O_MAX, O_SPIN, O_THRESHOLD, PAGE_SIZE, R_PAGE } from '../border/numbers.js';
+import { R_PAGE } from '../border/numbers.js';
 import type { Key } from '../common/keys.js';
-import type { Rate } from '../common/rate.js';
 import { BUCKET, RateCells } from '../common/rate-cells.js';
+import {
+  CLOCK,
+  HEADS,
+  MADE,
+  NO_ROOM,
+  NOTED_CELL,
+  NOTED_CELL_AT,
+  NOTED_HASH,
+  NOTED_HASH_AT,
+  NOW,
+  type Plan,
+  planAt,
+  REFUSED,
+  rateIn,
+  SEED,
+  TAKEN,
+  UNTIL,
+} from '../look/rate-regions.js';
 import { common } from '../runtime/common.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
 import type { Membership, Shared } from '../runtime/membership.js';
+import { commonClock } from '../runtime/rate-clock.js';
 import { Pages } from './pages.js';
-import { commonClock } from './rate-clock.js';
 import { BRIEFLY, PATIENTLY, RateLocks } from './rate-lock.js';
 import { namesOf } from './table.js';
-
-/** Which part of the cells may be in use before a new key may find no room. */
-const FULL = 0.8;
-/** The most cells of a region. */
-const REGION = 2048;
-
-// The first floats.
-const CLOCK = 0;
-const SEED = 1;
-export const HEADS = 2;
-// The head of a region. The lock is two words; the word after it is 1 once the region has been made.
-const MADE = 2;
-export const NOTED_HASH_AT = 2;
-const NOTED_CELL_AT = 3;
-export const NOTED_HASH = 4;
-/** From this time on nothing of the region counts. */
-const UNTIL = 5;
-const TAKEN = 6;
-const REFUSED = 7;
-const NO_ROOM = 8;
-/** The latest time that a thread has seen here. */
-const NOW = 9;
-const NOTED_CELL = 10;
-
-/** How the memory of a limiter is divided. */
-class Plan {
-  readonly regions: number;
-  /** Of each region. */
-  readonly buckets: number;
-  readonly head: number;
-  readonly region: number;
-  readonly pages: number;
-
-  constructor(cells: RateCells, keys: number) {
-    const all = Math.ceil(keys / FULL);
-    this.regions = Math.ceil(all / REGION);
-    this.buckets = Math.ceil(all / this.regions / BUCKET);
-    this.head = NOTED_CELL + cells.size;
-    this.region = cells.floatsOf(this.buckets);
-    this.pages = Math.ceil(((HEADS + this.regions * (this.head + this.region)) * 8) / PAGE_SIZE);
-  }
-}
 
 /** What all keys together say. */
 export interface Counts {
@@ -104,12 +79,10 @@ export class KeyedRateMemory {
   constructor(membership: Membership, object: number, full: (pages: number) => Error) {
     const names = namesOf(membership);
     const { words } = names;
-    const load = (property: number): number => words[(object + property) >> 2] as number;
-    const rate: Rate = { permits: load(O_INITIAL), per: load(O_MAX), burst: load(O_SPIN) };
+    const rate = rateIn(words, object);
     this.#words = words;
     this.#floats = new Float64Array(words.buffer);
-    const shape = new RateCells(rate, 0);
-    const plan = new Plan(shape, load(O_THRESHOLD));
+    const plan = planAt(words, object);
     const first = this.#first(object, plan, new Pages(names));
     if (first === 0) throw full(plan.pages);
     this.#plan = plan;

@@ -10,6 +10,7 @@
  */
 import { THREAD_MASK } from '../border/numbers.js';
 import type { Who } from '../common/schedule.js';
+import { whoIs } from '../look/rate-page.js';
 import type { Membership } from '../runtime/membership.js';
 
 /** How often a thread polls a lock before it looks at who has it. */
@@ -18,9 +19,6 @@ const POLLS = 200;
 export const BRIEFLY = 50;
 /** A second at least, for a thread that may block. */
 export const PATIENTLY = 1000;
-/** Where the epoch of a thread begins in its life, and how much of it is in its number. */
-const EPOCH_SHIFT = 2;
-const EPOCHS = 0x7ffff;
 /** Behind the word of a lock: 1 while a thread may sleep until the lock is free. */
 const CONTENDED = 1;
 
@@ -37,12 +35,13 @@ export class RateLocks {
     this.#membership = membership;
     this.#words = words;
     this.#takeOver = takeOver;
-    this.me = thread + ((core.lifeIfAlive(thread) >>> EPOCH_SHIFT) & EPOCHS) * (THREAD_MASK + 1);
+    this.me = whoIs(thread, core.lifeIfAlive(thread));
   }
 
   isAlive(who: Who): boolean {
-    const life = this.#membership.core.lifeIfAlive(who & THREAD_MASK);
-    return life !== 0 && ((life >>> EPOCH_SHIFT) & EPOCHS) === Math.floor(who / (THREAD_MASK + 1));
+    const thread = who & THREAD_MASK;
+    const life = this.#membership.core.lifeIfAlive(thread);
+    return life !== 0 && whoIs(thread, life) === who;
   }
 
   /**

@@ -15,10 +15,11 @@
  */
 import { O_INITIAL, O_MAX, O_SPIN, PAGE_SIZE, R_PAGE } from '../border/numbers.js';
 import { CELLS, Cells, SCHEDULE, Schedule, type Who } from '../common/schedule.js';
+import { CLOCK, LOCK, NUMBERS, REFUSALS, SLEEPS, TENDED } from '../look/rate-page.js';
 import type { Membership } from '../runtime/membership.js';
+import { commonClock } from '../runtime/rate-clock.js';
 import type { KeyNames } from './key-names.js';
 import { Pages } from './pages.js';
-import { commonClock } from './rate-clock.js';
 import { RateLocks } from './rate-lock.js';
 
 export { BRIEFLY, PATIENTLY } from './rate-lock.js';
@@ -26,15 +27,7 @@ export { BRIEFLY, PATIENTLY } from './rate-lock.js';
 /** A log of more permits has about so many runs. */
 const GRAIN = 90;
 
-// The first page. Words of 4 bytes:
-export const LOCK = 0; // and whether threads sleep until it is free
-/** 1 once a thread has slept in the pause of the limiter. */
-const SLEEPS = 2;
-// Floats:
-const CLOCK = 2;
-/** When a thread has last looked for dead ones. */
-const TENDED = 3;
-export const NUMBERS = 4;
+// The first page, in floats. What lies before this stands in look/rate-page.ts, because reports read it.
 const JOURNAL = NUMBERS + SCHEDULE;
 const FIRST_CELL = JOURNAL + CELLS;
 const PAGE_FLOATS = PAGE_SIZE / 8;
@@ -148,6 +141,11 @@ export class RateMemory {
   /** This thread is about to sleep: from now on those who make others earlier wake the sleepers. */
   setSleeps(): void {
     Atomics.store(this.#words, this.#at + SLEEPS, 1);
+  }
+
+  /** Counts a call of `tryTake` that was refused. This thread has the lock. */
+  refuse(): void {
+    (this.#words[this.#at + REFUSALS] as number)++;
   }
 
   /** The requests of dead threads leave. Looks for dead threads once in a while only, unless it is to look `now`. */

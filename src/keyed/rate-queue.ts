@@ -27,6 +27,7 @@ import { setTimeout } from '../runtime/clock.js';
 import { ArenaFullError, mayNotBlock, noRoom } from '../runtime/errors.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
 import type { Membership } from '../runtime/membership.js';
+import { type OwnWaits, ownWaitsIn } from '../runtime/own-waits.js';
 import { countdown, parkUntilDue } from '../runtime/parking.js';
 import type { Semaphore } from '../semaphore/semaphore.js';
 import { BRIEFLY, PATIENTLY, type RateMemory, WATCH } from './rate-memory.js';
@@ -54,6 +55,8 @@ export interface Limits {
 interface Request {
   readonly cell: number;
   readonly permits: number;
+  /** When it came. */
+  readonly since: number;
   /** Whether its permits begin when its promise is fulfilled. */
   readonly begins: boolean;
   readonly texts: Texts;
@@ -69,6 +72,8 @@ const SOON = 0.1;
 
 export class RateQueue {
   readonly #membership: Membership;
+  /** Who measures waits is told of those that end here. */
+  readonly #own: OwnWaits;
   readonly #core: Core;
   readonly #memory: RateMemory;
   readonly #schedule: Schedule;
@@ -85,6 +90,7 @@ export class RateQueue {
   #willGoOn = false;
   /** The cell of a call that blocks this thread. */
   #blocked = 0;
+  #blockedSince = 0;
   readonly #expectCut = afterInterrupt(() => {
     if (!this.#isOver && (this.#blocked !== 0 || this.#memory.isMine)) this.#locked(() => {});
   });
@@ -96,6 +102,7 @@ export class RateQueue {
     openPause: (isInLock: boolean) => Semaphore,
   ) {
     this.#membership = membership;
+    this.#own = ownWaitsIn(membership);
     this.#core = membership.core;
     this.#memory = memory;
     this.#schedule = memory.schedule;
@@ -191,8 +198,11 @@ export class RateQueue {
     return result;
   }
 
-  /** Takes permits if they may begin now and nobody waits. */
-  tryTake(permits: number, texts: Texts): boolean {
+  /**
+   * Takes permits if they may begin now and nobody waits.
+   * @param isAll whether the caller does nothing else, so that no is a refusal.
+   */
+  tryTake(permits: number, texts: Texts, isAll = true): boolean {
     const memory = this.#memory;
     if (!this.#enter(BRIEFLY)) return false;
     if (!memory.reserve()) {
@@ -200,6 +210,7 @@ export class RateQueue {
       throw texts.full();
     }
     const has = this.#schedule.tryTake(permits, memory.now());
+    if (!has && isAll) memory.refuse();
     this.#leave();
     return has;
   }
@@ -208,7 +219,7 @@ export class RateQueue {
 
   /** Blocks the thread until permits begin. */
   take(permits: number, timeout: number, texts: Texts): void {
-    if (this.tryTake(permits, texts)) return;
+    if (this.tryTake(permits, texts, false)) return;
     if (timeout === 0) throw texts.late(permits, timeout);
     if (!this.#membership.mayBlock) throw mayNotBlock('takeAsync or tryTake');
     const left = countdown(timeout);
@@ -223,8 +234,17 @@ export class RateQueue {
       this.#block(left, enter, permits, timeout, texts);
     } finally {
       // If the thread throws, it does not have the lock.
-      if (this.#blocked !== 0) this.#locked(() => {});
+      if (this.#blocked !== 0) {
+        this.#hasBlocked(true);
+        this.#locked(() => {});
+      }
     }
+  }
+
+  /** The thread does not block any more. */
+  #hasBlocked(failed: boolean): void {
+    const { rateWaited } = this.#own;
+    if (rateWaited) rateWaited(this.#address, this.#memory.now() - this.#blockedSince, failed, true);
   }
 
   /** Enters a request of a thread that is to block. The thread has the lock. */
@@ -233,7 +253,8 @@ export class RateQueue {
       this.#leave();
       throw texts.full();
     }
-    this.#blocked = this.#schedule.ask(permits, this.#memory.now(), this.#memory.me);
+    this.#blockedSince = this.#memory.now();
+    this.#blocked = this.#schedule.ask(permits, this.#blockedSince, this.#memory.me);
     if (this.#blocked === 0) this.#refuse(permits, texts);
   }
 
@@ -256,6 +277,7 @@ export class RateQueue {
       if (rest === BEGUN || rest === DISMISSED || rest === REFUSED) {
         this.#blocked = 0;
         this.#leave();
+        this.#hasBlocked(rest !== BEGUN);
         if (rest === BEGUN) return;
         this.count();
         throw this.#gone(rest, permits, texts);
@@ -264,6 +286,7 @@ export class RateQueue {
         this.#blocked = 0;
         this.#schedule.leave(cell, time);
         this.#leave();
+        this.#hasBlocked(true);
         throw this.isDisposed ? texts.disposed() : texts.late(permits, timeout);
       }
       const { until, asks } = this.#plan(rest, time);
@@ -342,7 +365,7 @@ export class RateQueue {
       this.#leave();
       return stays ? this.#stay(cell, call) : call();
     }
-    const request: Request = { cell, permits, begins, texts, waits: undefined, error: undefined };
+    const request: Request = { cell, permits, since: time, begins, texts, waits: undefined, error: undefined };
     this.#requests.set(cell, request);
     const planned = schedule.plannedDate(cell);
     this.#leave();
@@ -397,8 +420,9 @@ export class RateQueue {
     if (this.#isOver) throw texts.disposed();
     const answer = this.#locked((schedule, time) => schedule.look(cell, time, stays));
     if (answer > 0) return false;
-    this.#requests.delete(cell);
-    if (answer === DISMISSED || answer === REFUSED) {
+    const failed = answer === DISMISSED || answer === REFUSED;
+    this.#isOut(request, failed);
+    if (failed) {
       this.count();
       throw this.#gone(answer, permits, texts);
     }
@@ -441,10 +465,18 @@ export class RateQueue {
       return;
     }
     this.#schedule.leave(request.cell, this.#memory.now());
-    this.#requests.delete(request.cell);
     this.#leave();
+    this.#isOut(request, true);
     this.#reject(request, reason());
     if (!this.#hasWaiting) this.#stopSleep();
+  }
+
+  /** A request waits no longer. */
+  #isOut(request: Request, failed: boolean): void {
+    this.#requests.delete(request.cell);
+    const { rateWaited } = this.#own;
+    if (rateWaited && !this.#membership.isOver)
+      rateWaited(this.#address, this.#memory.now() - request.since, failed, false);
   }
 
   get #hasWaiting(): boolean {
@@ -521,7 +553,7 @@ export class RateQueue {
     }
     const answer = this.#schedule.look(cell, time);
     if (answer > 0) return false;
-    this.#requests.delete(cell);
+    this.#isOut(request, answer !== BEGUN);
     if (answer === BEGUN) over.push(() => this.#resolve(request));
     else {
       this.count();
@@ -564,9 +596,9 @@ export class RateQueue {
     this.#stopSleep();
     const waiting = [...this.#requests.values()].filter(({ waits }) => waits);
     this.#locked((schedule, time) => {
-      for (const { cell } of waiting) {
-        schedule.leave(cell, time);
-        this.#requests.delete(cell);
+      for (const request of waiting) {
+        schedule.leave(request.cell, time);
+        this.#isOut(request, true);
       }
     });
     for (const request of waiting) this.#reject(request, error);
@@ -645,7 +677,7 @@ export class RateQueue {
     this.#memory.isOver = true;
     this.#stopSleep();
     for (const request of [...this.#requests.values()]) {
-      this.#requests.delete(request.cell);
+      this.#isOut(request, true);
       this.#reject(request, request.texts.disposed());
     }
   }

@@ -4,7 +4,7 @@
  *
  *     object                            told as
  *     the semaphore of a key            its table, KeyedMutex or KeyedSemaphore, and the key
- *     a semaphore of a RateLimiter      the limiter, and which part it is
+ *     the pause of a RateLimiter        the limiter
  *     the receiving end of a channel    a ReceivingEnd with the name of the channel; of a watch, a WatchingEnd
  *
  * To read a name costs a pass over its characters. So no look reads it, but who prints it (src/report/refs.ts).
@@ -23,23 +23,32 @@ export interface Called {
   readonly key: Key | undefined;
   /** Which part of the named object it is, if it is a part of it. */
   readonly part: string | undefined;
+  /** The object whose number it is told by: the object itself, or its limiter. */
+  readonly told: number;
 }
 
 /** Returns what an object is called. If its table or its limiter is gone, it has no name. */
 export function calledAt(view: View, object: number): Called {
   const key = keyAt(view, object);
   const owner = key ? key.table.address : ownerOf(view, object);
-  if (owner === undefined) return { kind: kindOf(view, object), name: undefined, key: undefined, part: undefined };
+  if (owner === undefined)
+    return { kind: kindOf(view, object), name: undefined, key: undefined, part: undefined, told: object };
+  const isPause = !key && ownNumber(view, object) === PAUSE;
   return {
     kind: kindOf(view, owner),
     name: ownNameOf(view, namedBy(view, owner)),
     key: key?.key,
-    part: key || owner === object ? undefined : partOf(ownNumber(view, object)),
+    part: key || isPause || owner === object ? undefined : 'part of a long key',
+    told: isPause ? owner : object,
   };
 }
 
-function partOf(number: number | undefined): string {
-  return number === PAUSE ? 'pause' : 'part of a long key';
+/**
+ * Returns the limiter to which an object belongs, if the object is the pause in which those sleep who wait for it.
+ * Undefined for any other object, and if the limiter is gone.
+ */
+export function limiterOf(view: View, object: number): number | undefined {
+  return ownNumber(view, object) === PAUSE ? ownerOf(view, object) : undefined;
 }
 
 /** Returns the object that has the name of an object: that of a receiving end is the name of the sending end. */

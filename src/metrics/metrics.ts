@@ -1,6 +1,9 @@
 /** The metrics of an arena: what its threads have counted (report/series.ts), and what a report says. */
 import { Arena } from '../arena/arena.js';
+import type { Kind } from '../border/kinds.js';
 import { BOUNDS, type Metric, type MetricPoint } from '../common/metric.js';
+import { refusalsAt } from '../look/rate-page.js';
+import { countsAt } from '../look/rate-regions.js';
 import { View } from '../look/view.js';
 import { reportIn } from '../report/ask.js';
 import { measureWaits } from '../report/measure.js';
@@ -50,6 +53,8 @@ export function startMetrics(arena: Arena = Arena.default): void {
  * | `taketurns.wait.pending` | updowncounter | requests that wait now |
  * | `taketurns.wait.longest` | gauge | for how long the first of them has waited |
  * | `taketurns.permit.count` | updowncounter | permits of semaphores, by `taketurns.permit.state`: `used` or `idle` |
+ * | `taketurns.rate.refused` | counter | calls of `tryTake` that a `RateLimiter` or a `KeyedRateLimiter` has refused |
+ * | `taketurns.rate.taken` | counter | permits that a `KeyedRateLimiter` has given, of all keys |
  * | `taketurns.thread.count` | updowncounter | attached threads, by `taketurns.thread.state`: `awake`, `asleep` or `dead` |
  * | `taketurns.deadlock.count` | gauge | deadlocks that are certain |
  * | `taketurns.arena.usage` | gauge | how many of its `threads`, `objects` and `elements` are in use, by `taketurns.arena.resource` |
@@ -68,11 +73,14 @@ export function startMetrics(arena: Arena = Arena.default): void {
  */
 export function metrics(arena: Arena = Arena.default): Metric[] {
   const membership = membershipIn('metrics', arena);
-  const series = allSeries(new View(membership.memory));
+  const view = new View(membership.memory);
+  const series = allSeries(view);
   const { objects, threads, deadlocks, used } = reportIn(membership, 1);
+  const groups = byName(objects);
   return [
     ...ofWaits(series),
-    ...ofObjects(byName(objects)),
+    ...ofObjects(groups),
+    ...ofRates(view, groups),
     ofThreads(threads),
     {
       name: 'taketurns.deadlock.count',
@@ -186,6 +194,35 @@ function permits(
         value: group.reduce((sum, object) => sum + (of(object) ?? 0), 0),
       }))
   );
+}
+
+/** What rates have counted, also without `startMetrics`. */
+function ofRates(view: View, groups: readonly Group[]): Metric[] {
+  const ofKind = (wanted: Kind, value: (object: number) => number): MetricPoint[] =>
+    groups.flatMap(({ group, attributes }) => {
+      const [{ kind }] = group as [ObjectReport];
+      const add = (sum: number, { number }: ObjectReport): number => sum + value(view.objectAt(number));
+      return kind === wanted ? [{ attributes, value: group.reduce(add, 0) }] : [];
+    });
+  return [
+    {
+      name: 'taketurns.rate.refused',
+      description: 'Calls of tryTake that rates have refused.',
+      unit: '{request}',
+      type: 'counter',
+      points: [
+        ...ofKind('RateLimiter', (object) => refusalsAt(view, object)),
+        ...ofKind('KeyedRateLimiter', (object) => countsAt(view, object).refused),
+      ],
+    },
+    {
+      name: 'taketurns.rate.taken',
+      description: 'Permits that rates of keys have given.',
+      unit: '{permit}',
+      type: 'counter',
+      points: ofKind('KeyedRateLimiter', (object) => countsAt(view, object).taken),
+    },
+  ];
 }
 
 function ofThreads(threads: readonly ThreadReport[]): Metric {

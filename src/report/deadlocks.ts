@@ -16,6 +16,7 @@
  */
 import { HAS_HEAD, KIND_RW_LOCK, KIND_SEMAPHORE, O_ROBUST } from '../border/numbers.js';
 import { addTo } from '../look/elements.js';
+import { ownNumber, PAUSE } from '../look/key-reading.js';
 import { type Look, seatsOf } from '../look/look.js';
 import { kindOf } from '../look/view.js';
 import { epoch } from '../runtime/epoch.js';
@@ -348,10 +349,9 @@ export function unseenIn(look: Look, most: number): string[] {
     if (lines.length === most) break;
     const kind = kindOf(look.view, object);
     if (look.waitingOf(object) === 0 || holdersOf(look, object, kind, 'queue', 0) !== undefined) continue;
-    const ref = objectRef(look, object);
-    const text = objectText(ref);
-    // The user has made a semaphore, and not the part of a limiter. The first request of a limiter ends its pause itself.
-    if (ref.part === 'pause') continue;
+    // The first request of a limiter ends its pause itself.
+    if (ownNumber(look.view, object) === PAUSE) continue;
+    const text = objectText(objectRef(look, object));
     lines.push(
       kind === KIND_SEMAPHORE && look.view.load(object + O_ROBUST) === 0
         ? `${text} has no owners, so nobody knows who has its permits: make it with { robust: true }`

@@ -12,6 +12,8 @@
  *     a wait for a phase   waitsBegin ──► waitsEnd
  *     a promise            the element says since when ──► settle, finishReleaseAndSettle, reserveLock of a mutex;
  *                          or cancelRun, dropRun
+ *     a wait for a rate    RateQueue tells when it is over (src/keyed/rate-queue.ts), because its requests sleep more than
+ *                          once, and all promises of a thread together
  *
  * Of a `select`, only the case that happens counts. If none does, each case counts as a failure.
  *
@@ -95,10 +97,9 @@ export function measureWaits(module: object, membership: Measured, listening: Li
   mark(functions, MEASURED, all);
   const view = new View(memory);
   const count = counter(view);
-  const tell: Tell = (object, milliseconds, hasFailed, blocked, requests = 1) => {
-    if (requests === 0) return;
-    // The pause of a RateLimiter ends by a time-out when all goes well.
-    const failed = hasFailed && ownNumber(view, object) !== PAUSE;
+  const tell: Tell = (object, milliseconds, failed, blocked, requests = 1) => {
+    // Who sleeps in the pause of a RateLimiter waits for the limiter, which tells by itself when the wait is over.
+    if (requests === 0 || ownNumber(view, object) === PAUSE) return;
     const waited = Math.max(milliseconds, 0) / 1000;
     if (isMeasured(view.words)) count(object, waited, requests, failed);
     for (const { onWait } of all) onWait?.(memory, thread, { object, blocked, requests, waited, failed });
@@ -107,6 +108,7 @@ export function measureWaits(module: object, membership: Measured, listening: Li
   else {
     measureQueues(module as Core, view, thread, now, tell);
     measurePromises(module as Core, view, membership, tell);
+    ownWaitsIn(membership).rateWaited = tell;
   }
 }
 

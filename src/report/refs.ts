@@ -28,7 +28,7 @@ export interface ObjectRef {
   readonly name: string | undefined;
   /** The key of the table for which the object stands; undefined for all other objects. */
   readonly key: Key | undefined;
-  /** `pause` if threads wait in it for the permits of a `RateLimiter`; undefined for all other objects. */
+  /** `part of a long key` if it stands for the beginning of long keys of a table; undefined for all other objects. */
   readonly part: string | undefined;
   /** The number of the object in the arena, from 0 on. A later object may get the same number. */
   readonly number: number;
@@ -54,16 +54,16 @@ export function objectRef(look: Look, object: number): ObjectRef {
   known.set(look, its);
   const called = its.get(object) ?? calledAt(look.view, object);
   its.set(object, called);
-  return refOf(called, look.view, object);
+  return refOf(called, look.view);
 }
 
 /** Returns the same without a look. */
 export function objectRefIn(view: View, object: number): ObjectRef {
-  return refOf(calledAt(view, object), view, object);
+  return refOf(calledAt(view, object), view);
 }
 
-function refOf({ kind, name, key, part }: Called, view: View, object: number): ObjectRef {
-  return { kind: nameOfKind(kind), name, key, part, number: view.indexOf(object) };
+function refOf({ kind, name, key, part, told }: Called, view: View): ObjectRef {
+  return { kind: nameOfKind(kind), name, key, part, number: view.indexOf(told) };
 }
 
 /** Returns, for example, `thread 2 (threadId 1, "indexer")`. */
@@ -74,7 +74,7 @@ export function threadText({ thread, threadId, name }: ThreadRef): string {
 
 /**
  * Returns, for example, `Mutex "accounts"`, or `Mutex 12` if it has no name. A key reads `KeyedMutex "users"["7"]`, or
- * `KeyedMutex "users"[7]` if it is a number, and what belongs to a limiter `RateLimiter "requests" (pause)`.
+ * `KeyedMutex "users"[7]` if it is a number.
  */
 export function objectText(ref: ObjectRef): string {
   return `${ref.kind} ${nameText(ref) ?? ref.number}`;

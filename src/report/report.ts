@@ -9,6 +9,7 @@ import {
   HAS_PHASE,
   KIND_EVENT,
   KIND_ONCE,
+  KIND_RATE_LIMITER,
   KIND_RW_LOCK,
   KIND_SEMAPHORE,
   M_OWNER,
@@ -21,12 +22,14 @@ import {
 import { emptyQueue, type Queue } from '../look/elements.js';
 import { holdersIn } from '../look/holders.js';
 import { attachmentsOf, type Look, seatsOf, type Waiter } from '../look/look.js';
+import { limiterOf } from '../look/names.js';
 import { permitsAt } from '../look/permits.js';
 import { kindOf } from '../look/view.js';
 import type { Used } from '../objects/stats.js';
 import { epoch } from '../runtime/epoch.js';
 import { badType } from '../runtime/errors.js';
 import { type Deadlock, deadlocksIn, unseenIn } from './deadlocks.js';
+import { dateText, type RateWaits, rateWaitsIn } from './rate-waits.js';
 import { counted, type ObjectRef, objectRefIn, objectText, type ThreadRef, threadRef, threadText } from './refs.js';
 
 /** What a thread holds. */
@@ -81,6 +84,11 @@ export interface WaiterReport extends ThreadRef {
   readonly permits: number;
   /** How long the first of these requests has waited, in milliseconds. */
   readonly waited: number;
+  /**
+   * In how many milliseconds the first of these requests may go, if it waits for a `RateLimiter` and all in front of it
+   * go on time. Undefined if nobody knows, and for all other objects.
+   */
+  readonly left: number | undefined;
 }
 
 /** A thread that holds an object, or permits of it. */
@@ -155,8 +163,8 @@ interface Doing {
   readonly holds: Holding[];
   holding: number;
   readonly waits: Waiting[];
-  readonly waiting: number;
-  readonly longestWait: number;
+  waiting: number;
+  longestWait: number;
 }
 
 /**
@@ -169,7 +177,9 @@ export function reportOf(looker: () => readonly Look[], after: number, most: num
   const { looks, certain, suspected } = deadlocksIn(looker, after, which);
   const look = looks[which] as Look;
   const threads = new Threads(look, most);
-  const objects = look.objects.map((object) => objectReport(look, object, threads, most));
+  // Who sleeps in the pause of a RateLimiter waits for the limiter.
+  const told = look.objects.filter((object) => limiterOf(look.view, object) === undefined);
+  const objects = told.map((object) => objectReport(look, object, threads, most));
   return {
     at,
     threads: threads.reports(asleepIn(looks.filter((one) => one !== look))),
@@ -221,6 +231,14 @@ class Threads {
     if (waits && waits.length < this.#most) waits.push({ ...ref, blocked, requests, permits, waited });
   }
 
+  /** A thread waits for a rate. The look knows only of its sleeps in the queue of the limiter's pause. */
+  waitsForRate(thread: number, { requests, sleeps, longest }: RateWaits): void {
+    const own = this.#doing.get(thread);
+    if (!own) return;
+    own.waiting = Math.max(own.waiting - sleeps, 0) + requests;
+    own.longestWait = Math.max(own.longestWait, longest);
+  }
+
   /** @param elsewhere the threads that block in other arenas. */
   reports(elsewhere: ReadonlySet<number>): ThreadReport[] {
     return [...this.#look.threads.values()].map(({ thread, isDead, isAsleep }) => ({
@@ -238,12 +256,15 @@ function objectReport(look: Look, object: number, threads: Threads, most: number
   const ref = objectRefIn(view, object);
   const kind = kindOf(view, object);
   const queue = look.queues.get(object) ?? emptyQueue(view, object);
-  const waiters = look.waitersOf(object, most);
+  const rate = kind === KIND_RATE_LIMITER ? rateWaitsIn(look, object) : undefined;
+  for (const [thread, its] of rate?.threads ?? []) threads.waitsForRate(thread, its);
+  const waiters: readonly (Waiter & { readonly left?: number | undefined })[] =
+    rate?.waiters.slice(0, most) ?? look.waitersOf(object, most);
   const holders = holdersIn(look, object);
   for (const { thread, permits } of holders ?? []) threads.holds(thread, ref, permits);
   for (const waiter of waiters) threads.waits(waiter, ref);
   const turn = kind === KIND_RW_LOCK ? attachmentsOf(look, object).find(({ held }) => held > 0) : undefined;
-  const { state, available, out } = permitsOf(look, object, ref, queue);
+  const { state, available, out } = rate ?? permitsOf(look, object, ref, queue);
   // Written out: copying all properties would take ten times as long.
   return {
     kind: ref.kind,
@@ -256,12 +277,12 @@ function objectReport(look: Look, object: number, threads: Threads, most: number
     out,
     holders: holders?.map(({ thread, permits }) => ({ ...threads.refOf(thread), permits })),
     turn: turn && threads.refOf(turn.thread),
-    waiting: look.waitingOf(object),
-    waiters: waiters.map(({ thread, blocked, requests, permits, waited }) => {
+    waiting: rate?.waiting ?? look.waitingOf(object),
+    waiters: waiters.map(({ thread, blocked, requests, permits, waited, left }) => {
       const { threadId, name } = threads.refOf(thread);
-      return { thread, threadId, name, blocked, requests, permits, waited };
+      return { thread, threadId, name, blocked, requests, permits, waited, left };
     }),
-    longestWait: look.longestWaitOf(object),
+    longestWait: rate?.longestWait ?? look.longestWaitOf(object),
     cancelled: queue.cancelled,
     timeouts: view.load(object + O_TIMEOUTS) >>> 0,
     ownerDeaths: view.load(object + O_DEATHS) >>> 0,
@@ -349,14 +370,21 @@ export function formatReport(report: ArenaReport): string {
 function linesOfObject(object: ObjectReport): string[] {
   const { holders, state, turn } = object;
   const by = holders?.map((holder) => threadText(holder)).join(', ');
-  const owners = holders === undefined ? ', nobody knows by whom' : by ? `, held by ${by}` : ', held by nobody';
+  const isRate = object.kind === 'RateLimiter';
+  const owners = isRate
+    ? ''
+    : holders === undefined
+      ? ', nobody knows by whom'
+      : by
+        ? `, held by ${by}`
+        : ', held by nobody';
   const whose = turn ? `, it is the turn of ${threadText(turn)}` : '';
   return [
     `${objectText(object)}: ${state || 'waited for'}${owners}${whose}, ${object.waiting} waiting`,
     ...object.waiters.map((waiter) => {
-      const { requests, permits, waited, blocked } = waiter;
+      const { requests, permits, waited, blocked, left } = waiter;
       const times = requests === 1 ? '' : ` (${requests} times)`;
-      return `  ${threadText(waiter)} waits for ${permits}${times}, ${blocked ? 'blocked' : 'by a promise'}, for ${waited} ms`;
+      return `  ${threadText(waiter)} waits for ${permits}${times}, ${blocked ? 'blocked' : 'by a promise'}, for ${waited} ms${isRate ? dateText(left) : ''}`;
     }),
   ];
 }

@@ -16,9 +16,11 @@
 import { writeSync } from 'node:fs';
 import { BroadcastChannel, parentPort, workerData } from 'node:worker_threads';
 import { type Look, lookAt, together, type Waiter } from '../look/look.js';
+import { limiterOf } from '../look/names.js';
 import { Ages } from './ages.js';
 import { answerQuestions } from './answers.js';
 import { type Deadlock, deadlocksIn } from './deadlocks.js';
+import { dateText, rateWaitsIn } from './rate-waits.js';
 import { objectRef, objectText, type ThreadRef, threadRef, threadText } from './refs.js';
 import { formatReport, reportOf } from './report.js';
 import type { Known, ReporterData, Stack } from './report-mode.js';
@@ -84,15 +86,21 @@ const settingIn = ({ memory }: KnownArena) => settingOf(new Int32Array(memory.bu
 
 /** A wait in an arena. */
 interface Wait extends Waiter {
+  /** See RateWaiter. Only the waits for rates have it. */
+  readonly left?: number | undefined;
   readonly look: Look;
   readonly object: number;
 }
 
 /** Returns the waits that a look has found. */
 function waitsIn(look: Look): Wait[] {
-  return look
-    .awaited()
-    .flatMap((object) => look.waitersOf(object, MOST).map((waiter) => ({ ...waiter, look, object })));
+  return look.awaited().flatMap((awaited) => {
+    const limiter = limiterOf(look.view, awaited);
+    const rate = limiter && rateWaitsIn(look, limiter);
+    const object = (rate && limiter) || awaited;
+    const waiters: readonly Waiter[] = rate ? rate.waiters.slice(0, MOST) : look.waitersOf(object, MOST);
+    return waiters.map((waiter) => ({ ...waiter, look, object }));
+  });
 }
 
 /** Returns the deadlocks that have lasted for so long, each with a text that stays the same as long as it lasts. */
@@ -111,9 +119,9 @@ function patienceIn(arena: KnownArena): number {
 
 const keyOf = ({ look, thread, object, blocked }: Wait): string => `${look.view.id()} ${thread} ${object} ${blocked}`;
 
-const waitText = ({ look, thread, object, waited }: Wait): string =>
+const waitText = ({ look, thread, object, waited, ...more }: Wait): string =>
   `${threadText(threadRef(look, thread))} has waited for ${objectText(objectRef(look, object))} for ` +
-  `${Math.floor(waited / 1000)} s`;
+  `${Math.floor(waited / 1000)} s${'left' in more ? dateText(more.left) : ''}`;
 
 function lookAtAll(): void {
   const [all, looker] = begin(MOST);

@@ -1,6 +1,6 @@
 /**
  * What the calling thread knows of its own waits in an arena, for the reports that run in the same thread. Who waits
- * writes it, and src/report/ reads it. It is no part of a membership, because only `select` and conditions need it.
+ * writes it, and src/report/ reads it. It is no part of a membership, because only `select`, conditions and rates need it.
  */
 import { common } from './common.js';
 import type { Membership } from './membership.js';
@@ -16,6 +16,11 @@ export interface OwnWaits {
    * queue, so it does not throw a `DeadlockError`.
    */
   locksAgain: boolean;
+  /**
+   * Is told of each wait for a RateLimiter that has ended, in milliseconds. The report side writes it when the thread
+   * begins to measure its waits (report/measure.ts).
+   */
+  rateWaited: ((limiter: number, waited: number, failed: boolean, blocked: boolean) => void) | undefined;
 }
 
 /** A host that looks for deadlocks imports this file, so the host may not be there yet when the file is loaded. */
@@ -26,7 +31,7 @@ export function ownWaitsIn(membership: Pick<Membership, 'thread'>): OwnWaits {
   const all = known();
   let own = all.get(membership);
   if (own === undefined) {
-    own = { isUnchosen: false, locksAgain: false };
+    own = { isUnchosen: false, locksAgain: false, rateWaited: undefined };
     all.set(membership, own);
   }
   return own;

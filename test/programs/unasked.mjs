@@ -7,6 +7,7 @@
  *     until told  main waits for what a worker has until the standard input ends, and then prints `went on`
  *     burst       three tasks take a mutex in turn, each for 1.3 seconds, and the program ends
  *     promises    two tasks of main each wait for what the other has
+ *     rate        main blocks until its date of a rate
  *     select      main blocks in `select`, and nobody sends
  *     again       a promise waits until a line is told, then nobody does, one in another arena does until the next line,
  *                 and then the promise waits again
@@ -15,6 +16,7 @@ import { readFileSync } from 'node:fs';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { Arena, Mutex } from 'taketurns';
 import { Channel, number, receiving, select } from 'taketurns/channel';
+import { RateLimiter } from 'taketurns/keyed';
 
 const [accounts, audit] = [Mutex.open('accounts'), Mutex.open('audit')];
 const how = isMainThread ? process.argv[2] : workerData.how;
@@ -35,6 +37,10 @@ if (how === 'again') {
   const transfer = (from, to) => from.runExclusive(() => Promise.resolve().then(() => to.runExclusive(() => {})));
   setInterval(() => {}, 1e6);
   await Promise.all([transfer(accounts, audit), transfer(audit, accounts)]);
+} else if (how === 'rate') {
+  const requests = RateLimiter.open('requests', 1, 60_000);
+  requests.take();
+  requests.take();
 } else if (how === 'select') {
   const [jobs, urgent] = ['jobs', 'urgent'].map((name) => Channel.open(name, { codec: number }));
   select([receiving(jobs), receiving(urgent)]);

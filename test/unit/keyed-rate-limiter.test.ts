@@ -5,7 +5,7 @@ import { Arena, ArenaFullError, DisposedError } from 'taketurns';
 import { KeyedRateLimiter, type KeyedRateLimiterOptions } from 'taketurns/keyed';
 import { describe, expect, it } from 'vitest';
 import { R_PAGE } from '../../src/border/numbers.js';
-import { HEADS, NOTED_HASH, NOTED_HASH_AT } from '../../src/keyed/keyed-rate-memory.js';
+import { HEADS, NOTED_HASH, NOTED_HASH_AT } from '../../src/look/rate-regions.js';
 import { recruit } from '../support/dying.js';
 import { failure } from '../support/failure.js';
 import { turn, until } from '../support/until.js';

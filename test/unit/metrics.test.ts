@@ -1,7 +1,7 @@
 /** Metrics: what threads count when they wait (test/programs/waits.mjs), and what an arena says of itself. */
 import { Arena, ArenaFullError, Mutex, Semaphore } from 'taketurns';
 import { acquiring, Channel, number, receiving, selectAsync, Watch } from 'taketurns/channel';
-import { KeyedMutex, RateLimiter } from 'taketurns/keyed';
+import { KeyedMutex, KeyedRateLimiter, RateLimiter } from 'taketurns/keyed';
 import { type Histogram, type Metric, metrics, publishEvents, startMetrics } from 'taketurns/metrics';
 import { report } from 'taketurns/report';
 import { Latch } from 'taketurns/sync';
@@ -342,26 +342,57 @@ describe('the metrics of an arena', () => {
     expect(pending.map((attributes) => Object.values(attributes).join(' '))).toContain('ReceivingEnd jobs');
   });
 
-  it('count the waits in a limiter under its name, and none as a failure', async () => {
+  it('count each request for a rate once, and as a failure what has not got its permits', async () => {
     const arena = new Arena({ objects: 64, threads: 2 });
     startMetrics(arena);
-    const limiter = RateLimiter.open('requests', 1, 20, { arena });
+    const limiter = RateLimiter.open('requests', 1, 200, { arena });
+    const value = (name: string) => byName(metrics(arena), `taketurns.wait.${name}`).points[0]?.value;
     await limiter.takeAsync();
-    const late = failure(async () => {
-      const first = limiter.takeAsync();
-      await limiter.takeAsync({ timeout: 1 }).finally(() => first);
-    });
+    const waits = [limiter.takeAsync(), limiter.limit(() => {})()];
+    const late = failure(() => limiter.takeAsync({ timeout: 1 }));
+    expect(value('pending')).toBe(3);
     expect((await late).name).toBe('TimeoutError');
+    await Promise.all(waits);
+    expect([value('duration'), value('failures'), value('pending')]).toMatchObject([{ count: 3 }, 1, 0]);
+    // The thread sleeps more than once, because the promise has the turn first.
+    const before = limiter.takeAsync();
+    limiter.take();
+    await before;
+    expect([value('duration'), value('failures')]).toMatchObject([{ count: 5 }, 1]);
+    expect((await failure(() => limiter.take({ timeout: 1 }))).name).toBe('TimeoutError');
+    const cancelled = failure(() => limiter.takeAsync());
+    limiter.cancelAll();
+    expect((await cancelled).name).toBe('CancelledError');
     const all = metrics(arena);
     for (const name of ['duration', 'failures', 'pending', 'longest'])
       expect(byName(all, `taketurns.wait.${name}`).points.map(({ attributes }) => Object.values(attributes))).toEqual([
         ['RateLimiter', 'requests'],
       ]);
-    expect(byName(all, 'taketurns.wait.failures').points[0]?.value).toBe(0);
-    expect(limiter.inspect().timeouts).toBe(1);
+    expect([value('duration'), value('failures')]).toMatchObject([{ count: 7 }, 3]);
+    expect(limiter.inspect().timeouts).toBe(3);
     expect(byName(all, 'taketurns.permit.count').points).toEqual([]);
-    const texts = ['', ' (pause)'].map((part) => `RateLimiter "requests"${part}`);
-    expect(report(arena).objects.map(objectText)).toEqual(texts);
+    expect(report(arena).objects.map(objectText)).toEqual(['RateLimiter "requests"']);
+  });
+
+  it('count what rates have refused, and what the rates of keys have given', async () => {
+    const arena = new Arena();
+    const limiter = RateLimiter.open('requests', 2, 60_000, { arena, burst: 2 });
+    const users = KeyedRateLimiter.open('users', 2, 60_000, { arena, burst: 2, keys: 5000 });
+    expect([1, 2, 3, 4].map(() => limiter.tryTake())).toEqual([true, true, false, false]);
+    // They wait, or have no time to: this is no refusal.
+    expect((await failure(() => limiter.take({ timeout: 0 }))).name).toBe('TimeoutError');
+    for (let i = 0; i < 100; i++) for (let j = 0; j < 3; j++) users.tryTake(`user ${i}`);
+    const points = (name: string) =>
+      byName(metrics(arena), `taketurns.rate.${name}`).points.map(({ attributes, value }) => [
+        ...Object.values(attributes),
+        value,
+      ]);
+    expect(points('refused')).toEqual([
+      ['RateLimiter', 'requests', 2],
+      ['KeyedRateLimiter', 'users', 100],
+    ]);
+    expect(points('taken')).toEqual([['KeyedRateLimiter', 'users', 200]]);
+    expect(users.inspect()).toMatchObject({ taken: 200, refused: 100 });
   });
 
   it('are there with more objects of one kind than a call may have arguments', () => {

@@ -93,6 +93,12 @@ describe.concurrent('report mode', () => {
     expect(errors).toMatch(until);
   });
 
+  it('says until when a wait for a rate lasts', async () => {
+    const until = /, until its date in \d+ ms\n/;
+    const errors = await errorsOf({ args: ['rate'], env: { TAKETURNS_REPORT_AFTER: '1' }, until });
+    expect(errors).toMatch(/ has waited for RateLimiter "requests" for \d+ s, until its date in 5\d{4} ms\n/);
+  });
+
   it('tells of a wait again if it has ended meanwhile', async () => {
     const tells = /has waited for/;
     const until = /(has waited for Mutex "accounts".*){2}/s;

@@ -229,16 +229,62 @@ describe('report', () => {
     await Promise.all(waits);
   });
 
-  it('gives no advice for the pause of a RateLimiter, which ends by itself', async () => {
+  it('says who waits for a RateLimiter, and until when, and takes none of them for a deadlock', async () => {
+    const arena = new Arena();
+    const limiter = RateLimiter.open('requests', 1, 60_000, { arena });
+    await limiter.takeAsync();
+    const promises = [limiter.takeAsync(), limiter.takeAsync()];
+    const settled = Promise.allSettled(promises);
+    const blocks = member().run('rates', { handle: limiter.handle, does: 'wait' });
+    blocks.catch(() => {});
+    await until(() => report(arena).threads.some(({ state }) => state === 'asleep'), 'the worker blocks');
+    await until(() => report(arena).longestWait > 0, 'they have waited');
+    const answer = report(arena);
+    const [own, other] = answer.threads;
+    expect(answer).toMatchObject({ waiting: 3, unseen: [], deadlocks: [], suspected: [] });
+    expect(answer.objects).toMatchObject([
+      {
+        kind: 'RateLimiter',
+        name: 'requests',
+        part: undefined,
+        state: '1 permit in 60000 ms',
+        waiting: 3,
+        waiters: [
+          { thread: own?.thread, blocked: false, requests: 2, permits: 1 },
+          { thread: other?.thread, blocked: true, requests: 1, permits: 1 },
+        ],
+      },
+    ]);
+    const [first, last] = answer.objects[0]?.waiters ?? [];
+    expect(first?.left).toBeGreaterThan(0);
+    expect(first?.left).toBeLessThanOrEqual(60_000);
+    expect(last?.left).toBeGreaterThan(120_000);
+    const waits = [{ kind: 'RateLimiter', name: 'requests', number: answer.objects[0]?.number }];
+    expect(answer.threads).toMatchObject([
+      { waits, waiting: 2 },
+      { waits, waiting: 1 },
+    ]);
+    expect(formatReport(answer)).toMatch(
+      /^RateLimiter "requests": 1 permit in 60000 ms, 3 waiting\n {2}thread .* waits for 1 \(2 times\), by a promise, for \d+ ms, until its date in \d+ ms\n {2}thread .* blocked, for \d+ ms, until its date in 1\d{5} ms$/m,
+    );
+    limiter.cancelAll();
+    expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    await expect(blocks).rejects.toMatchObject({ name: 'CancelledError' });
+    expect(report(arena)).toMatchObject({ waiting: 0, longestWait: 0 });
+  });
+
+  it('knows no date of a request that waits for the end of a call', async () => {
     const arena = new Arena();
     const limiter = new RateLimiter(1, 60_000, { arena });
-    await limiter.takeAsync();
-    const first = limiter.takeAsync();
-    await until(() => report(arena).waiting > 0, 'the limiter pauses');
-    expect(report(arena).objects.filter(({ waiting }) => waiting > 0)).toMatchObject([{ part: 'pause' }]);
-    expect(report(arena).unseen).toEqual([]);
+    let end = (): void => {};
+    const call = limiter.limit(() => new Promise<void>((done) => (end = done)), 1, { until: 'end' })();
+    const behind = limiter.takeAsync();
+    expect(report(arena).objects[0]?.waiters).toMatchObject([{ requests: 1, left: undefined }]);
+    expect(formatReport(report(arena))).toMatch(/^RateLimiter 0: .*\n.* ms, until calls have ended that run$/m);
+    end();
+    await call;
     limiter.dispose();
-    await expect(first).rejects.toThrow(DisposedError);
+    await expect(behind).rejects.toThrow(DisposedError);
   });
 
   it('names threads, and forgets the name with the thread', () => {

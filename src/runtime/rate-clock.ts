@@ -1,7 +1,7 @@
 /**
  * The clock of a RateLimiter. All threads of a program share it. Like the other clocks (src/runtime/clock.ts) it is taken
  * at load, because a test may replace the global one. It is no clock of the host, so a program without a RateLimiter does
- * not carry it.
+ * not carry it. Reports read it, too.
  *
  *     Node        process.hrtime(), which all threads read from one clock of the system; it never runs backwards
  *     pages       the origin of the thread and the time since then. The origins are times of one clock that nobody sets
@@ -14,8 +14,8 @@
  * known to a millisecond, so a lesser difference counts as none. What nobody has published yet is not noticed: if the
  * computer's clock is set while no thread uses the limiter, and the next to use it is a new thread.
  */
-import { now } from '../runtime/clock.js';
-import { epoch } from '../runtime/epoch.js';
+import { now } from './clock.js';
+import { epoch } from './epoch.js';
 
 type Hrtime = () => readonly [seconds: number, nanoseconds: number];
 
@@ -83,4 +83,9 @@ export function commonClock(
     }
     return time;
   };
+}
+
+/** Returns the time by the clock of the threads that have this number, without being one of them: it writes nothing. */
+export function timeIn(floats: Float64Array, at: number): number {
+  return hasSettableOrigin ? epoch() - (floats[at] as number) : read();
 }
