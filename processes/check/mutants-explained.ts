@@ -232,6 +232,23 @@ export const EXPLAINED: readonly Explained[] = [
   { text: 'sub(holes, 1, at - 1)', from: '1', to: '0', reason: LUA },
   { text: 'if at < #holes and date_of', from: '<', to: '<=', reason: LENGTH },
   { text: "format('%014x', moment), 'LIMIT', 0, 4)", from: '4', reason: BOUND },
+  { text: 'sub(ARGV[i + 1], 31, 44)', from: '31', reason: DIGIT },
+  { text: 'sub(ARGV[i + 1], 31, 44)', from: '44', to: '45', reason: 'nothing stands behind it' },
+  {
+    text: "string.find(ARGV[i], '\\0', 1, true)",
+    from: '1',
+    reason: 'a name has a character at least, and Lua counts from 1',
+  },
+  {
+    text: 'following = math.max(0, math.floor(following',
+    from: '0',
+    to: '-1',
+    reason: 'no window is as long as the time since 1970',
+  },
+  { text: 'tonumber(ARGV[i + 2]), 0)', from: '0', to: '1', reason: 'a quarter of a microsecond is none' },
+  { text: 'clock(0, 0, 0, 0)', from: '0', reason: 'where no time was told, how long ago does not matter' },
+  { text: 'sub(each, 18, 31)', from: '18', reason: DIGIT },
+  { text: 'sub(each, 41, 48)', from: '41', reason: DIGIT },
 ];
 
 const SPEED = 'how large a chunk may be, and how it is moved, is a matter of speed alone';

@@ -214,6 +214,22 @@ export function fixedRateCalls(): readonly FixedRateCall[] {
       }
     }
 
+  // Some of the permits that began together are given back.
+  const spent: Of = ['spent', numbers(10, 8_000_000, 10)];
+  for (const k of [3, 4]) {
+    ask(spent, ['T', k, -1]);
+    time += 1;
+  }
+  for (const k of [1, 3, 1, 9]) {
+    ask(spent, ['S', -k]);
+    ask(spent, ['I', 10, -1]);
+  }
+
+  // A pause exactly at the latest date.
+  const paused: Of = ['paused', numbers(2, 2_000_000)];
+  ask(paused, ['T', 1, -1]);
+  ask(paused, ['P', 1000, 7]);
+
   // A loss: what was told counts again, for a window after its date.
   for (const age of [-1, 0, 1])
     for (const given of [1, 2, 3, 1000]) {
@@ -254,6 +270,10 @@ export function fixedRateCalls(): readonly FixedRateCall[] {
   const seen = wire.rate(...plain, NOTHING, told(), ['T', 1, -1]);
   time += 10_000_000;
   call(one, untold, seen);
+  // Further operations of a call are done after each kind of answer.
+  const tooMany = wire.rate(...plain, NOTHING, told(), ['T', 3, -1]);
+  const looks = wire.rate(...plain, NOTHING, told(), ['I', 1, -1]);
+  call(one, tooMany, looks, looks, seen, looks, wire.beatOfRates(told()), looks);
   // What is only looked at is not written, whatever comes before.
   call(one, seen, wire.rate('none', plain[1], NOTHING, told(), ['I', 1, -1]));
 
@@ -278,5 +298,8 @@ export function fixedRateCalls(): readonly FixedRateCall[] {
   time += 3_000_000;
   ahead += 1_000_000;
   ask(plain, ['I', 1, -1]);
+  // A session ends, and its dates are free again. It is told no time.
+  time += 1_000_000;
+  call(one, ['X']);
   return calls;
 }

@@ -291,16 +291,15 @@ rates = function()
 
   -- Gives back permits that were used and are not. The oldest go: what is left then counts for longest.
   local function unspend(k)
-    local left, at = k, 1
-    local after = {}
+    local left, at, kept = k, 1, ''
     while at < #runs and left > 0 and date_of(runs, at) <= moment do
       local count = count_of(runs, at)
       local back = math.min(left, count)
-      if back < count then after[#after + 1] = format('%014x%08x', date_of(runs, at), count - back) end
+      if back < count then kept = format('%014x%08x', date_of(runs, at), count - back) end
       left = left - back
       at = at + RUN
     end
-    runs = table.concat(after, '') .. sub(runs, at)
+    runs = kept .. sub(runs, at)
     taken = taken - (k - left)
     following = math.max(0, math.floor(following - (k - left) * interval))
     changes = true
