@@ -247,8 +247,6 @@ export const EXPLAINED: readonly Explained[] = [
   },
   { text: 'tonumber(ARGV[i + 2]), 0)', from: '0', to: '1', reason: 'a quarter of a microsecond is none' },
   { text: 'clock(0, 0, 0, 0)', from: '0', reason: 'where no time was told, how long ago does not matter' },
-  { text: 'sub(each, 18, 31)', from: '18', reason: DIGIT },
-  { text: 'sub(each, 41, 48)', from: '41', reason: DIGIT },
 ];
 
 const SPEED = 'how large a chunk may be, and how it is moved, is a matter of speed alone';
