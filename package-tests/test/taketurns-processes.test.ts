@@ -31,7 +31,7 @@ describe('the tarball of taketurns-processes', () => {
       .map(({ path }) => path)
       .filter(
         (path) =>
-          !/^(bin\/taketurns-processes\.js|dist\/.+\.(c?js|mjs|d\.m?ts|c?js\.map)|dist\/types\/package\.json|docs\/.+\.(md|json|yml)|(CHANGELOG|README)\.md|LICENSE|package\.json)$/.test(
+          !/^(bin\/taketurns-processes\.js|dist\/.+\.(c?js|mjs|d\.m?ts|c?js\.map)|dist\/types\/package\.json|docs\/.+\.(md|json|yml)|examples\/.+\.mjs|(CHANGELOG|README)\.md|LICENSE|package\.json)$/.test(
             path,
           ),
       );

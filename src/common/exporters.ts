@@ -18,21 +18,24 @@ export interface InstrumentOptions {
 
 /** What a callback of a meter observes values with. */
 export interface ObservableResult {
-  /** Observes a value of an instrument. */
-  observe(instrument: unknown, value: number, attributes: Attributes): void;
+  /**
+   * Observes a value of an instrument. Never blocks. Throws nothing.
+   * @param value in the unit of the instrument: from 0 on, or any number for a gauge.
+   */
+  observe(instrument: unknown, value: number, attributes: MetricPoint['attributes']): void;
 }
 
 /** What `openTelemetry` needs of a `Meter` of `@opentelemetry/api`. */
 export interface Meter {
-  /** Makes an instrument for what only grows. */
+  /** Makes an instrument for what only grows. Never blocks. Throws nothing. */
   createObservableCounter(name: string, options: InstrumentOptions): unknown;
-  /** Makes an instrument for what may be summed over its attributes. */
+  /** Makes an instrument for what may be summed over its attributes. Never blocks. Throws nothing. */
   createObservableUpDownCounter(name: string, options: InstrumentOptions): unknown;
-  /** Makes an instrument for what may not be summed. */
+  /** Makes an instrument for what may not be summed. Never blocks. Throws nothing. */
   createObservableGauge(name: string, options: InstrumentOptions): unknown;
-  /** Calls the function whenever somebody collects these instruments. */
+  /** Calls the function whenever somebody collects these instruments. Never blocks. Throws nothing. */
   addBatchObservableCallback(callback: (result: ObservableResult) => void, instruments: unknown[]): void;
-  /** Calls the function no more. */
+  /** Calls the function no more. Never blocks. Throws nothing. */
   removeBatchObservableCallback(callback: (result: ObservableResult) => void, instruments: unknown[]): void;
 }
 

@@ -4,8 +4,7 @@ import { reference, type SharedObject } from '../objects/shared-object.js';
 import { notAdmitted } from '../runtime/cancellation.js';
 import { checkInteger, described, noRoom } from '../runtime/errors.js';
 import type { Left } from '../runtime/parking.js';
-
-export const KIND = 'Semaphore';
+import type { KIND } from './options.js';
 
 export const available = Symbol();
 

@@ -4,6 +4,8 @@ import { usualMax } from '../common/max.js';
 import { checkPermits, type Properties } from '../objects/options.js';
 import { checkOptions, refuseName } from '../runtime/errors.js';
 
+export const KIND = 'Semaphore';
+
 /** The options of a new `Semaphore`. */
 export interface SemaphoreOptions {
   /**

@@ -46,8 +46,8 @@ import { balanceOf } from '../runtime/membership.js';
 import { CHECK_OWNER_DEATHS } from '../runtime/numbers.js';
 import { countdown, forEver, LEFT_AS_ASKED, leaveQueue, type Parked, parkUntilDue } from '../runtime/parking.js';
 import { type Cancellable, DONE, granting, newPromise, type Promises, resolveOfNew } from '../runtime/promises.js';
-import { available, checkPermits, KIND, notServed, refused, wanted } from './errors.js';
-import { properties, type SemaphoreOptions } from './options.js';
+import { available, checkPermits, notServed, refused, wanted } from './errors.js';
+import { KIND, properties, type SemaphoreOptions } from './options.js';
 
 const DEFINITION: Definition<typeof KIND, [number, SemaphoreOptions]> = {
   kind: KIND,

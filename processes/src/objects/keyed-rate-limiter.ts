@@ -112,12 +112,11 @@ export class KeyedRateLimiter {
   /**
    * Returns a function that waits until permits of a key may go and then calls `run`, with its arguments and `this`. The
    * first argument of each call is the key. The call begins in the step that looks at the clock, so it is never too early
-   * or too late. The calls may overlap.
-   *
-   *     const get = hosts.limit((host: string, path: string) => fetch(`https://${host}${path}`));
+   * or too late. The calls may overlap. Never blocks the thread.
    * @param request the number of permits that each call takes, 1 (the default) to `permits`; and a time-out and a signal
    * for the wait of each call. Each may be left out.
    * @throws {RangeError | TypeError} for a bad number or option, or if `run` is not a function.
+   * @example const get = hosts.limit((host: string, path: string) => fetch(`https://${host}${path}`));
    */
   limit<This, K extends Key, Arguments extends unknown[], T>(
     run: (this: This, key: K, ...args: Arguments) => T,

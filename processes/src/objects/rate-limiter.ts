@@ -143,11 +143,11 @@ export class RateLimiter {
   /**
    * Returns a function that waits until permits may go and then calls `run`, with its arguments and `this`. The call
    * begins in the step that looks at the clock, so it is never too early or too late. The calls may overlap.
-   *
-   *     const get = api.limit((address: string) => fetch(address));
+   * Never blocks the thread.
    * @param request the number of permits that each call takes, 1 (the default) to `permits`; and a time-out and a signal
    * for the wait of each call. Each may be left out.
    * @throws {RangeError | TypeError} for a bad number or option, or if `run` is not a function.
+   * @example const get = api.limit((address: string) => fetch(address));
    */
   limit<This, Arguments extends unknown[], T>(
     run: (this: This, ...args: Arguments) => T,
