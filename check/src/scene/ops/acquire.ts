@@ -116,7 +116,7 @@ export function acquireFor(n = 1, semaphore = 0, patient = false): Waiting {
         scene.call(t, 'cancel', at, robust);
         return false;
       }
-      if (phase >= 6 && answer === CANCELLED) return true;
+      if (answer === (phase === 7 ? REFUSED : CANCELLED) && phase >= 6) return true;
       return expectClosed(scene, t, answer, semaphore);
     },
   };
