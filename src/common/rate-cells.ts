@@ -424,7 +424,10 @@ export class RateCells {
 
   /** Gives a new cell the state of a schedule. */
   restore({ next, paused, runs }: RateState): void {
-    for (const [date, permits] of runs) this.#append(permits, date, false);
+    for (const [date, permits] of runs) {
+      this.#expire(date);
+      this.#append(permits, date, false);
+    }
     this.#floats[this.#cell + NEXT] = next;
     this.#floats[this.#cell + PAUSED] = paused;
   }

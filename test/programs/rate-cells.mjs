@@ -4,7 +4,8 @@
  *     node test/programs/rate-cells.mjs [HISTORIES] [SEED] [MUTANT]
  *
  * Up to 60 keys take permits from a table of 16, 32 or 48 cells, so keys are forgotten and come back. Some are spent,
- * given back, or paused. The table moves now and then to other memory. Beside the table stands a log of each key. The checks:
+ * given back, or paused. Now and then the table moves to other memory, or the log of a cell gives way to a whole log, of
+ * up to three windows. Beside the table stands a log of each key. The checks:
  *
  *     windows    no window of a key has a permit too many, and no burst is wider than it may be, whatever is forgotten
  *     in vain    nothing is refused that a limiter allows whose windows are longer by a sixth and the width of its burst,
@@ -39,6 +40,7 @@ export const mutants = [
   ['the second bucket is not looked into', ' || this.#findIn(region, buckets, this.#second(buckets))', ''],
   ['a run grows for ever', '(part - this.#from) * GRAIN >= PARTS', 'false'],
   ['a cell moves without its log', 'i < 2 * this.size', 'i < 8'],
+  ['old runs of a restored log stay', 'this.#expire(date);', ''],
 ];
 
 if (process.argv[1] === new URL(import.meta.url).pathname) await program();
@@ -92,6 +94,8 @@ async function program() {
     };
     const widest = random() < 0.5 ? 1 : permits;
     const isStrange = random() < 0.5;
+    // Rarely: permits of a restored log count for longer, and so hide other faults.
+    const restores = isStrange && random() < 0.1;
     /** Each history has a pace of its own. */
     const step = (per / permits) * 4 ** (3 * random() - 1.5) * (4 / keys.length + 0.05);
     let time = random() < 0.5 ? 1e6 * random() : 1.8e12;
@@ -123,7 +127,13 @@ async function program() {
         its.log.push({ date: now, k });
         count(its, k, now);
         its.strange = now;
-      } else if (dice < 0.12) {
+      } else if (restores && dice < 0.13) {
+        // As a key that comes back from a queue: its log may begin long ago.
+        const { next, paused } = cells.state(now);
+        cells.clear();
+        cells.restore({ next, paused, runs: its.log.filter(({ k }) => k > 0).map(({ date, k }) => [date, k]) });
+        its.strange = now;
+      } else if (dice < (restores ? 0.17 : 0.12)) {
         let back = integer(1, permits);
         cells.spend(-back, now);
         its.next -= back * interval;
