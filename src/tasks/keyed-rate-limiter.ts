@@ -99,7 +99,9 @@ export class KeyedRateLimiter extends TaskObject implements KeyedRateLimiting {
   }
 
   get #size(): number {
-    return this.#cells.size + this.#queues.size;
+    let { size } = this.#cells;
+    for (const queue of this.#queues.values()) if (!queue.isFresh) size++;
+    return size;
   }
 
   /** The number of promises that wait, for all keys together. It looks at every key that somebody waits for. */

@@ -41,6 +41,15 @@ it('a key knows nothing of the others', async () => {
   expect(String(users)).toBe('KeyedRateLimiter(2 in 1000 ms, 6 keys, 0 waiting)');
 });
 
+it('a key counts no more when its window is over, also if somebody has waited for it', async () => {
+  const users = new tasks.KeyedRateLimiter(1, 1000);
+  users.tryTake('Bob');
+  await users.limit((key) => key)('Ann');
+  expect([users.size, users.inspect().size]).toEqual([2, 2]);
+  time += 3000;
+  expect([users.size, users.inspect().size]).toEqual([0, 0]);
+});
+
 it('nothing is left of keys that count no more', () => {
   const users = new tasks.KeyedRateLimiter(10, 100);
   let most = 0;
