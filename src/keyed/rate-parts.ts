@@ -40,7 +40,7 @@ export function queueOf(membership: Membership, shared: Shared, full: () => Erro
   known.set(shared, queue);
   // A new limiter of this name would not know what has been taken.
   shared.stays = () => !queue.isFresh;
-  shared.detached = () => queue.close();
+  shared.detached = () => queue.detached();
   return queue;
 
   function newMemory(): RateMemory {

@@ -66,6 +66,12 @@ interface Request {
   error: unknown;
 }
 
+/** A request that waits no longer. */
+interface Out {
+  readonly request: Request;
+  readonly failed: boolean;
+}
+
 const LONGEST = 2 ** 31 - 1;
 /** A request whose plan is older than the present looks again after so many milliseconds. */
 const SOON = 0.1;
@@ -235,16 +241,23 @@ export class RateQueue {
     } finally {
       // If the thread throws, it does not have the lock.
       if (this.#blocked !== 0) {
-        this.#hasBlocked(true);
         this.#locked(() => {});
+        this.#tell(this.#blockedSince, true, true);
       }
     }
   }
 
-  /** The thread does not block any more. */
-  #hasBlocked(failed: boolean): void {
+  /**
+   * Tells who measures that a wait is over. This takes its time, so the thread does not have the lock. If the stack is
+   * exhausted, the wait is not counted, and all else goes on.
+   */
+  #tell(since: number, failed: boolean, blocked: boolean): void {
     const { rateWaited } = this.#own;
-    if (rateWaited) rateWaited(this.#address, this.#memory.now() - this.#blockedSince, failed, true);
+    // The clock belongs to the memory of the limiter.
+    if (!rateWaited || this.#isOver) return;
+    try {
+      rateWaited(this.#address, this.#memory.now() - since, failed, blocked);
+    } catch {}
   }
 
   /** Enters a request of a thread that is to block. The thread has the lock. */
@@ -277,7 +290,7 @@ export class RateQueue {
       if (rest === BEGUN || rest === DISMISSED || rest === REFUSED) {
         this.#blocked = 0;
         this.#leave();
-        this.#hasBlocked(rest !== BEGUN);
+        this.#tell(this.#blockedSince, rest !== BEGUN, true);
         if (rest === BEGUN) return;
         this.count();
         throw this.#gone(rest, permits, texts);
@@ -286,7 +299,7 @@ export class RateQueue {
         this.#blocked = 0;
         this.#schedule.leave(cell, time);
         this.#leave();
-        this.#hasBlocked(true);
+        this.#tell(this.#blockedSince, true, true);
         throw this.isDisposed ? texts.disposed() : texts.late(permits, timeout);
       }
       const { until, asks } = this.#plan(rest, time);
@@ -471,12 +484,10 @@ export class RateQueue {
     if (!this.#hasWaiting) this.#stopSleep();
   }
 
-  /** A request waits no longer. */
+  /** A request waits no longer. This thread does not have the lock. */
   #isOut(request: Request, failed: boolean): void {
     this.#requests.delete(request.cell);
-    const { rateWaited } = this.#own;
-    if (rateWaited && !this.#membership.isOver)
-      rateWaited(this.#address, this.#memory.now() - request.since, failed, false);
+    this.#tell(request.since, failed, false);
   }
 
   get #hasWaiting(): boolean {
@@ -528,9 +539,10 @@ export class RateQueue {
     const time = this.#schedule.advance(memory.now());
     if (memory.isBehindOthers) memory.bury(time);
     const over: (() => void)[] = [];
+    const out: Out[] = [];
     let next: Request | undefined;
     for (const request of this.#requests.values()) {
-      if (this.#schedule.isWaiting(request.cell) || !this.#settles(request, time, reason, over)) {
+      if (this.#schedule.isWaiting(request.cell) || !this.#settles(request, time, reason, over, out)) {
         if (!request.waits) continue;
         const date = this.#schedule.plannedDate(request.cell);
         if (!next || date < this.#schedule.plannedDate(next.cell)) next = request;
@@ -540,11 +552,17 @@ export class RateQueue {
     if (memory.areOthersEarlier) this.#wake();
     memory.isEarlier = false;
     memory.leave();
+    // Not before: if this call is cut in the lock, what it has changed is taken back, and the requests wait on.
+    for (const { request } of out) this.#requests.delete(request.cell);
     for (const act of over) act();
+    for (const { request, failed } of out) this.#tell(request.since, failed, false);
   }
 
-  /** Whether a request that does not wait in the schedule goes on; then `over` gets what is to be done. */
-  #settles(request: Request, time: number, reason: unknown, over: (() => void)[]): boolean {
+  /**
+   * Whether a request that does not wait in the schedule goes on; then `over` gets what is to be done without the lock, and
+   * `out` the request if it waits no longer.
+   */
+  #settles(request: Request, time: number, reason: unknown, over: (() => void)[], out: Out[]): boolean {
     const { cell, permits, texts } = request;
     const isAway = this.#schedule.isAway(cell);
     if (!isAway && !request.begins) {
@@ -553,13 +571,13 @@ export class RateQueue {
     }
     const answer = this.#schedule.look(cell, time);
     if (answer > 0) return false;
-    this.#isOut(request, answer !== BEGUN);
+    out.push({ request, failed: answer !== BEGUN });
     if (answer === BEGUN) over.push(() => this.#resolve(request));
-    else {
-      this.count();
-      const error = this.#gone(answer as typeof DISMISSED, permits, texts, reason);
-      over.push(() => this.#reject(request, error));
-    }
+    else
+      over.push(() => {
+        this.count();
+        this.#reject(request, this.#gone(answer as typeof DISMISSED, permits, texts, reason));
+      });
     return true;
   }
 
@@ -596,11 +614,9 @@ export class RateQueue {
     this.#stopSleep();
     const waiting = [...this.#requests.values()].filter(({ waits }) => waits);
     this.#locked((schedule, time) => {
-      for (const request of waiting) {
-        schedule.leave(request.cell, time);
-        this.#isOut(request, true);
-      }
+      for (const request of waiting) schedule.leave(request.cell, time);
     });
+    for (const request of waiting) this.#isOut(request, true);
     for (const request of waiting) this.#reject(request, error);
   }
 
@@ -674,12 +690,17 @@ export class RateQueue {
 
   /** The limiter has been disposed of, or the thread has left the arena. */
   close(): void {
+    const requests = [...this.#requests.values()];
+    for (const request of requests) this.#isOut(request, true);
     this.#memory.isOver = true;
     this.#stopSleep();
-    for (const request of [...this.#requests.values()]) {
-      this.#isOut(request, true);
-      this.#reject(request, request.texts.disposed());
-    }
+    for (const request of requests) this.#reject(request, request.texts.disposed());
+  }
+
+  /** This thread is no longer attached: the memory may belong to another limiter. */
+  detached(): void {
+    this.#memory.isOver = true;
+    this.close();
   }
 
   /** Closes the pause, in which those of all threads sleep. The limiter has been disposed of. */
