@@ -176,10 +176,12 @@ export class KeyedRateLimiter extends SharedObject<typeof KIND> implements Rate 
   /**
    * Returns in how many milliseconds permits of a key could go, if nobody takes some before: what a server says in
    * `Retry-After`. 0: now. If there is no room for the key, the answer says when another key gives its room up at the
-   * latest. Never blocks.
+   * latest. Blocks for a moment if another thread is in the midst of a call for a key that is near, and for a second or
+   * a little more if that thread has stopped.
    * @param permits 1 (the default) to `permits` of the constructor.
    * @throws {RangeError | TypeError} for a bad key or number.
    * @throws {DisposedError} if the limiter has been disposed of.
+   * @throws {Error} if another thread has stopped in the midst of a call for a key that is near, and is not known to be dead.
    * @example response.setHeader('Retry-After', Math.ceil(users.dueIn('Ann') / 1000));
    */
   dueIn(key: Key, permits = 1): number {
@@ -189,12 +191,13 @@ export class KeyedRateLimiter extends SharedObject<typeof KIND> implements Rate 
   }
 
   /**
-   * Lets nobody go for a key, in any thread, before so many milliseconds have passed. A pause that ends later stays. Never
-   * blocks.
+   * Lets nobody go for a key, in any thread, before so many milliseconds have passed. A pause that ends later stays. Blocks
+   * as `dueIn` does.
    * @param milliseconds 0 to 2,147,483,647.
    * @throws {RangeError | TypeError} for a bad key or number.
    * @throws {ArenaFullError} if there is no room for the key.
    * @throws {DisposedError} if the limiter has been disposed of.
+   * @throws {Error} if another thread has stopped in the midst of a call for a key that is near, and is not known to be dead.
    * @example hosts.pause('example.org', 1000 * Number(response.headers.get('Retry-After')));
    */
   pause(key: Key, milliseconds: number): void {
@@ -206,11 +209,12 @@ export class KeyedRateLimiter extends SharedObject<typeof KIND> implements Rate 
 
   /**
    * Counts permits of a key that have been used, without waiting, also more than there are. A number below 0 gives back
-   * permits that were taken and not used, as far as they still count. Never blocks.
+   * permits that were taken and not used, as far as they still count. Blocks as `dueIn` does.
    * @param permits -2,147,483,647 to 2,147,483,647.
    * @throws {RangeError | TypeError} for a bad key or number.
    * @throws {ArenaFullError} if there is no room for the key.
    * @throws {DisposedError} if the limiter has been disposed of.
+   * @throws {Error} if another thread has stopped in the midst of a call for a key that is near, and is not known to be dead.
    * @example tokens.spend('Ann', answer.usage.total - estimate);
    */
   spend(key: Key, permits: number): void {
@@ -220,16 +224,21 @@ export class KeyedRateLimiter extends SharedObject<typeof KIND> implements Rate 
     if (!this.#memory.spend(key, permits)) throw noRoomFor(key, this.keys);
   }
 
-  /** The number of keys of which something counts, in all threads. It looks at the room for each key. */
+  /**
+   * The number of keys of which something counts, in all threads. It looks at the room for each key, and blocks as `dueIn`
+   * does.
+   * @throws {Error} if another thread has stopped in the midst of a call, and is not known to be dead.
+   */
   get size(): number {
     return this[isOver] ? 0 : this.#memory.counts().size;
   }
 
   /**
-   * Describes one key, or all keys together, by a plain object. Without a key, it looks at the room for each key. Never
-   * blocks.
+   * Describes one key, or all keys together, by a plain object. Without a key, it looks at the room for each key. Blocks
+   * as `dueIn` does.
    * @throws {RangeError | TypeError} for a bad key.
    * @throws {DisposedError} if the limiter has been disposed of.
+   * @throws {Error} if another thread has stopped in the midst of a call for a key that is near, and is not known to be dead.
    * @example console.log(users.inspect().size, users.inspect('Ann').taken);
    */
   inspect(): KeyedRateLimiterStats;

@@ -293,11 +293,13 @@ export class RateLimiter extends SharedObject<typeof KIND> implements RateLimiti
 
   /**
    * Returns in how many milliseconds permits could go if they were asked for now, and all who wait go on time: what a
-   * server says in `Retry-After`. 0: now. `Infinity`: nobody knows, because calls `until: 'end'` run. Never blocks. It
-   * looks at every request that waits.
+   * server says in `Retry-After`. 0: now. `Infinity`: nobody knows, because calls `until: 'end'` run. It looks at
+   * every request that waits. Blocks for a moment if another thread is in the midst of a call, and for a second or a little
+   * more if that thread has stopped.
    * @param permits 1 (the default) to `permits` of the constructor.
    * @throws {RangeError | TypeError} for a bad number.
    * @throws {DisposedError} if the limiter has been disposed of.
+   * @throws {Error} if another thread has stopped in the midst of a call, and is not known to be dead.
    * @example response.setHeader('Retry-After', Math.ceil(requests.dueIn() / 1000));
    */
   dueIn(permits = 1): number {
@@ -308,10 +310,11 @@ export class RateLimiter extends SharedObject<typeof KIND> implements RateLimiti
 
   /**
    * Lets nobody go, in any thread, before so many milliseconds have passed, as a server wishes that answers 429 with `Retry-After`. A
-   * pause that ends later stays. Calls that have begun go on. Never blocks.
+   * pause that ends later stays. Calls that have begun go on. Blocks as `dueIn` does.
    * @param milliseconds 0 to 2,147,483,647.
    * @throws {RangeError | TypeError} for a bad number.
    * @throws {DisposedError} if the limiter has been disposed of.
+   * @throws {Error} if another thread has stopped in the midst of a call, and is not known to be dead.
    * @example requests.pause(1000 * Number(response.headers.get('Retry-After')));
    */
   pause(milliseconds: number): void {
@@ -323,10 +326,11 @@ export class RateLimiter extends SharedObject<typeof KIND> implements RateLimiti
   /**
    * Counts permits that have been used, without waiting, also more than there are: those who wait go later. A number
    * below 0 gives back permits that were taken and not used, as far as they still count. So a limiter of the tokens of a
-   * language model takes an estimate before a call, and spends the difference after it. Never blocks.
+   * language model takes an estimate before a call, and spends the difference after it. Blocks as `dueIn` does.
    * @param permits -2,147,483,647 to 2,147,483,647.
    * @throws {RangeError | TypeError} for a bad number.
    * @throws {DisposedError} if the limiter has been disposed of.
+   * @throws {Error} if another thread has stopped in the midst of a call, and is not known to be dead.
    * @example tokens.spend(answer.usage.total - estimate);
    */
   spend(permits: number): void {
@@ -338,12 +342,13 @@ export class RateLimiter extends SharedObject<typeof KIND> implements RateLimiti
   /**
    * Changes the numbers of the limiter, for all threads. The promise holds by the new numbers for each window that begins after the call;
    * permits that went before count as long as they would have counted. A request that waits for more than `permits`
-   * ends with a RangeError. Never blocks.
+   * ends with a RangeError. Blocks as `dueIn` does.
    * @param permits the most permits in a window, 1 to 2,147,483,647.
    * @param per the length of a window, 1 to 2,147,483,647 milliseconds. Default: as before.
    * @param options `burst`; default: as before, but `permits` at most.
    * @throws {RangeError | TypeError} for a bad number or option.
    * @throws {DisposedError} if the limiter has been disposed of.
+   * @throws {Error} if another thread has stopped in the midst of a call, and is not known to be dead.
    * @example requests.resize(50, 60_000);
    */
   resize(permits: number, per?: number, options: RateOptions = {}): void {
@@ -366,8 +371,9 @@ export class RateLimiter extends SharedObject<typeof KIND> implements RateLimiti
 
   /**
    * Asks all requests that wait now, in every thread, to leave. They end with a CancelledError. Later requests are not
-   * touched. Never blocks, throws nothing.
+   * touched. Blocks as `dueIn` does.
    * @param reason the `cause` of the errors in this thread. The errors in other threads have none.
+   * @throws {Error} if another thread has stopped in the midst of a call, and is not known to be dead.
    * @example requests.cancelAll(new Error('the server shuts down'));
    */
   cancelAll(reason?: unknown): void {
@@ -375,8 +381,9 @@ export class RateLimiter extends SharedObject<typeof KIND> implements RateLimiti
   }
 
   /**
-   * Describes the limiter by a plain object. Never blocks.
+   * Describes the limiter by a plain object. Blocks as `dueIn` does.
    * @throws {DisposedError} if it has been disposed of.
+   * @throws {Error} if another thread has stopped in the midst of a call, and is not known to be dead.
    * @example console.log(requests.inspect().taken);
    */
   inspect(): RateLimiterStats {
