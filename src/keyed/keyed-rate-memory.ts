@@ -1,6 +1,6 @@
 /**
  * The cells of a KeyedRateLimiter (common/rate-cells.ts) in the memory of its arena. All lie side by side, in pages that
- * the limiter claims when it is made (pages.ts); memory that no key has used yet takes no room in the computer.
+ * the limiter claims when it is made (first-page.ts); memory that no key has used yet takes no room in the computer.
  *
  *     object of the limiter ──► clock, seed │ head of each region │ region │ region ...
  *     head:   lock │ note: which cell, and what was in it │ counts
@@ -13,7 +13,6 @@
  * A cell belongs to no thread, so nothing is to be done when a thread dies elsewhere than in a call: what it has taken
  * counts for its window.
  */
-import { R_PAGE } from '../border/numbers.js';
 import type { Key } from '../common/keys.js';
 import { BUCKET, RateCells } from '../common/rate-cells.js';
 import {
@@ -38,7 +37,7 @@ import { common } from '../runtime/common.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
 import type { Membership, Shared } from '../runtime/membership.js';
 import { commonClock } from '../runtime/rate-clock.js';
-import { Pages } from './pages.js';
+import { firstPageOf } from './first-page.js';
 import { BRIEFLY, PATIENTLY, RateLocks } from './rate-lock.js';
 import { namesOf } from './table.js';
 
@@ -65,14 +64,12 @@ export class KeyedRateMemory {
   /** Where the heads and the regions begin, in floats. */
   readonly #heads: number;
   readonly #regions: number;
-  /** The head of the region in which this thread works. */
+  /** The head of the region in which this thread works; 0: in none. Between two calls, a cut call has left another number. */
   #head = 0;
   /** Whether the thread is no longer attached to the limiter. */
   isOver = false;
   readonly #expectCut = afterInterrupt(() => {
-    const lock = 2 * this.#head;
-    if (this.isOver || lock === 0 || !this.#locks.isMine(lock)) return;
-    if (this.#locks.enter(lock, BRIEFLY)) this.#locks.leave(lock);
+    if (!this.isOver) this.#endCut();
   });
 
   /** @throws what `full` returns if the arena has no room. */
@@ -83,8 +80,9 @@ export class KeyedRateMemory {
     this.#words = words;
     this.#floats = new Float64Array(words.buffer);
     const plan = planAt(words, object);
-    const first = this.#first(object, plan, new Pages(names));
-    if (first === 0) throw full(plan.pages);
+    const page = firstPageOf(membership, names, object, plan.pages, (page) => this.#make(page / 8, plan));
+    if (page === 0) throw full(plan.pages);
+    const first = page / 8;
     this.#plan = plan;
     this.#heads = first + HEADS;
     this.#regions = this.#heads + plan.regions * plan.head;
@@ -94,21 +92,11 @@ export class KeyedRateMemory {
     this.#locks = new RateLocks(membership, words, (lock) => this.#takeOver(lock / 2));
   }
 
-  /** Returns where the memory of the limiter begins, and claims pages if it has none; 0 if there is no room. */
-  #first(object: number, plan: Plan, pages: Pages): number {
-    const word = (object + R_PAGE) >> 2;
-    const known = Atomics.load(this.#words, word) >>> 0;
-    if (known !== 0) return known / 8;
-    const page = pages.claim(object, plan.pages);
-    if (page === 0) return 0;
-    const first = page / 8;
-    // The regions are made when a key of them comes.
+  /** Begins the memory of a new limiter. The regions are made when a key of them comes. */
+  #make(first: number, plan: Plan): void {
     this.#floats.fill(0, first, first + HEADS + plan.regions * plan.head);
     this.#floats[first + CLOCK] = Number.NaN;
     this.#floats[first + SEED] = Math.floor(Math.random() * 2 ** 32) | 0;
-    const other = Atomics.compareExchange(this.#words, word, 0, page | 0) >>> 0;
-    if (other !== 0) pages.giveBack(page, plan.pages);
-    return (other || page) / 8;
   }
 
   // --- The lock and the note.
@@ -116,6 +104,8 @@ export class KeyedRateMemory {
   /** Gets the lock of a region. Returns false if another thread has it and does not go on. */
   #enter(region: number, rounds: number): boolean {
     this.#expectCut();
+    // The cut call may have been for another region, which nobody would look at any more.
+    if (this.#head !== 0) this.#endCut();
     const head = this.#heads + region * this.#plan.head;
     this.#head = head;
     if (!this.#locks.enter(2 * head, rounds)) return false;
@@ -125,6 +115,13 @@ export class KeyedRateMemory {
       this.#words[2 * head + MADE] = 1;
     }
     return true;
+  }
+
+  /** Takes back what a cut call of this thread has left, and lets go of its lock. */
+  #endCut(): void {
+    const lock = 2 * this.#head;
+    if (lock !== 0 && this.#locks.isMine(lock) && this.#locks.enter(lock, BRIEFLY)) this.#locks.leave(lock);
+    this.#head = 0;
   }
 
   /** Where the cells of a region begin. */
@@ -170,6 +167,7 @@ export class KeyedRateMemory {
 
   #leave(): void {
     this.#locks.leave(2 * this.#head);
+    this.#head = 0;
   }
 
   #regionOf(key: Key): number {

@@ -33,15 +33,18 @@ export class Pages {
     return Atomics.load(this.#words, (object + O_LIFE + 4) >> 2);
   }
 
-  /** Claims pages for an object, side by side. Returns the address of the first, or 0 if no so many are free. */
-  claim(object: number, pages = 1): number {
+  /**
+   * Claims pages for an object, side by side. Returns the address of the first, or 0 if no so many are free.
+   * @param areOwnFree whether pages that belong to the object already are free: nothing of it lies there.
+   */
+  claim(object: number, pages = 1, areOwnFree = false): number {
     const number = (object - this.#objects) / OBJECT_SIZE;
     const mine = BigInt.asIntN(64, (BigInt(this.#generation(object)) << 32n) | BigInt(number + 1));
     // Channels look for runs of pages from the first one on. So this begins at the end, and each object elsewhere.
     const skipped = pages === 1 && this.#count > 0 ? number % this.#count : 0;
     for (let tried = 0, last = this.#count - 1 - skipped; tried < this.#count; ) {
       let has = 0;
-      while (has < pages && has <= last && this.#claim(last - has, mine)) has++;
+      while (has < pages && has <= last && this.#claim(last - has, mine, areOwnFree)) has++;
       if (has === pages) return this.#first + (last - has + 1) * PAGE_SIZE;
       for (let i = 0; i < has; i++) this.#free(last - i);
       tried += has + 1;
@@ -51,8 +54,9 @@ export class Pages {
     return 0;
   }
 
-  #claim(page: number, mine: bigint): boolean {
+  #claim(page: number, mine: bigint, isOwnFree: boolean): boolean {
     const at = this.#table / 2 + page;
+    if (isOwnFree && Atomics.load(this.#entries, at) === mine) return true;
     const low = Atomics.load(this.#words, 2 * at);
     if (low !== 0 && this.#generation(this.#objects + (low - 1) * OBJECT_SIZE) === this.#words[2 * at + 1])
       return false;
@@ -67,9 +71,5 @@ export class Pages {
 
   #free(page: number): void {
     Atomics.store(this.#entries, this.#table / 2 + page, 0n);
-  }
-
-  giveBack(address: number, pages = 1): void {
-    for (let i = 0; i < pages; i++) this.#free((address - this.#first) / PAGE_SIZE + i);
   }
 }

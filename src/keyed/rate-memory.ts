@@ -7,17 +7,17 @@
  *
  * An entry of the table of pages says to which object, of which generation, a page belongs. So the pages are free as soon
  * as the object has gone, however its last thread has ended, and nobody gives them back. A page that a thread has claimed
- * before it died is the limiter's until then, too. Threads that open a limiter at once may both make a schedule. The word
- * R_PAGE of the object decides, and the other one gives its page back.
+ * before it died is the limiter's until then, too. One thread makes the schedule (first-page.ts).
  *
  * The lock is told in rate-lock.ts. Whoever takes it over from a dead thread takes back what that thread has not committed,
  * and plans anew.
  */
-import { O_INITIAL, O_MAX, O_SPIN, PAGE_SIZE, R_PAGE } from '../border/numbers.js';
+import { O_INITIAL, O_MAX, O_SPIN, PAGE_SIZE } from '../border/numbers.js';
 import { CELLS, Cells, SCHEDULE, Schedule, type Who } from '../common/schedule.js';
 import { CLOCK, LOCK, NUMBERS, REFUSALS, SLEEPS, TENDED } from '../look/rate-page.js';
 import type { Membership } from '../runtime/membership.js';
 import { commonClock } from '../runtime/rate-clock.js';
+import { firstPageOf } from './first-page.js';
 import type { KeyNames } from './key-names.js';
 import { Pages } from './pages.js';
 import { RateLocks } from './rate-lock.js';
@@ -35,23 +35,14 @@ const PAGE_FLOATS = PAGE_SIZE / 8;
 /** Who waits behind others looks at least so often, in milliseconds, whether they are alive. */
 export const WATCH = 1000;
 
-/** Returns the address of the first page of a limiter, and makes its schedule if there is none; 0 if no page is free. */
-function pageOf(words: Int32Array, floats: Float64Array, pages: Pages, object: number): number {
-  const word = (object + R_PAGE) >> 2;
-  const known = Atomics.load(words, word) >>> 0;
-  if (known !== 0) return known;
-  const page = pages.claim(object);
-  if (page === 0) return 0;
-  const first = page / 8;
+/** Makes the schedule of a limiter in its first page. */
+function makeSchedule(words: Int32Array, floats: Float64Array, object: number, first: number): void {
   const load = (property: number): number => words[(object + property) >> 2] as number;
   floats.fill(0, first, first + FIRST_CELL);
   floats[first + CLOCK] = Number.NaN;
   const cells = new Cells(floats, first + JOURNAL, true);
   cells.begin(first + FIRST_CELL, first + PAGE_FLOATS);
   new Schedule(cells, first + NUMBERS, GRAIN, {}).begin(load(O_INITIAL), load(O_MAX), load(O_SPIN));
-  const other = Atomics.compareExchange(words, word, 0, page | 0) >>> 0;
-  if (other !== 0) pages.giveBack(page);
-  return other || page;
 }
 
 export class RateMemory {
@@ -81,7 +72,9 @@ export class RateMemory {
     this.#words = names.words;
     this.#floats = new Float64Array(names.words.buffer);
     this.#pages = new Pages(names);
-    const page = pageOf(names.words, this.#floats, this.#pages, object);
+    const page = firstPageOf(membership, names, object, 1, (page) =>
+      makeSchedule(names.words, this.#floats, object, page / 8),
+    );
     if (page === 0) throw full();
     this.#locks = new RateLocks(membership, names.words, (_, holder) => this.#takeOver(holder));
     this.me = this.#locks.me;

@@ -23,6 +23,8 @@
  *     a condition called on a chain         onChain (papers)        waiting.ts               waiting.ts
  *     a reap                                the reaper (core)       reap (core)              arena.ts
  *     a change of a rate, or a wait for it  the lock; #blocked      rate-queue.ts            rate-queue.ts
+ *     a change of the rate of a key         #head, and the lock     keyed-rate-memory.ts     keyed-rate-memory.ts
+ *     the making of a limiter's memory      R_LOCK                  first-page.ts            first-page.ts
  *
  * Only a wait on a condition also looks for stack beforehand (sync/has-stack.ts): it must lock its mutex again however it
  * ends.

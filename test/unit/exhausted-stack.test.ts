@@ -5,9 +5,13 @@
  */
 import { Arena, Mutex, Semaphore, TimeoutError } from 'taketurns';
 import { Channel, number } from 'taketurns/channel';
+import { KeyedRateLimiter, RateLimiter } from 'taketurns/keyed';
 import { CountingSemaphore } from 'taketurns/p0514';
 import { Barrier, Condition, RwLock, WaitGroup } from 'taketurns/sync';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { R_PAGE } from '../../src/border/numbers.js';
+import { LOCK } from '../../src/look/rate-page.js';
+import { HEADS, planAt } from '../../src/look/rate-regions.js';
 import { measureWaits } from '../../src/report/measure.js';
 import { membershipOf } from '../support/membership.js';
 import { Memory } from '../support/memory.js';
@@ -526,5 +530,62 @@ describe('if the stack is exhausted while the end of a wait is measured', () => 
     expect([mutex.held, semaphore.waiting, semaphore.available]).toEqual([true, 0, 0]);
     expect(() => semaphore.acquire({ timeout: 1 })).toThrow(TimeoutError);
     expect(measured).toBe(5);
+  });
+
+  it('a request for a rate keeps what it has got, and who measures is told when the lock is free', async () => {
+    const arena = new Arena();
+    const membership = membershipOf(arena);
+    const limiter = new RateLimiter(1, 10, { arena });
+    const memory = new Int32Array(arena.handle.memory.buffer);
+    const lock = (): number => memory[(memory[(limiter.handle.address + R_PAGE) / 4] as number) / 4 + LOCK] as number;
+    const locks: number[] = [];
+    const onWait = (): never => {
+      locks.push(lock());
+      throw new RangeError('Maximum call stack size exceeded');
+    };
+    measureWaits(membership.core, membership, { onWait }, () => 0);
+    const requests = [1, 2, 3].map(() => limiter.takeAsync());
+    const call = limiter.limit(() => 7)();
+    limiter.take();
+    expect(await Promise.all([...requests, call])).toEqual([undefined, undefined, undefined, 7]);
+    limiter.pause(1_000_000);
+    expect(await limiter.takeAsync({ timeout: 1 }).catch(({ name }) => name)).toBe('TimeoutError');
+    const ended = limiter.takeAsync().catch(({ name }) => name);
+    limiter.cancelAll();
+    expect(await ended).toBe('CancelledError');
+    // The first request of all has not waited.
+    expect(locks).toEqual([0, 0, 0, 0, 0, 0]);
+  });
+});
+
+describe('if the stack is exhausted in a call for a key', () => {
+  it('the next call for another key lets go of the lock of the first', () => {
+    const arena = new Arena();
+    const users = new KeyedRateLimiter(1, 1_000_000, { arena });
+    const memory = new Int32Array(arena.handle.memory.buffer);
+    const { address } = users.handle;
+    const { regions, head } = planAt(memory, address);
+    /** The regions of which a thread has the lock. */
+    const locked = (): number[] => {
+      const first = (memory[(address + R_PAGE) / 4] as number) / 4 + 2 * HEADS;
+      return Array.from({ length: regions }, (_, region) => region).filter(
+        (region) => memory[first + 2 * head * region] !== 0,
+      );
+    };
+    /** Makes a call that is cut when it has the lock: there it reads the time, which is the greater of two. */
+    const cut = (key: number): number => {
+      const max = vi.spyOn(Math, 'max').mockImplementationOnce(() => {
+        throw new RangeError('Maximum call stack size exceeded');
+      });
+      expect(() => users.tryTake(key)).toThrow('call stack');
+      max.mockRestore();
+      expect(locked()).toHaveLength(1);
+      return locked()[0] as number;
+    };
+    // The keys come to all regions, and seldom twice to the same.
+    const cutIn = new Set(Array.from({ length: 100 }, (_, key) => cut(key)));
+    expect(cutIn.size).toBe(regions);
+    expect([users.tryTake(1), users.tryTake(1)]).toEqual([true, false]);
+    expect(locked()).toEqual([]);
   });
 });

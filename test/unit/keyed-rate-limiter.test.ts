@@ -4,10 +4,13 @@ import { runInNewContext } from 'node:vm';
 import { Arena, ArenaFullError, DisposedError } from 'taketurns';
 import { KeyedRateLimiter, type KeyedRateLimiterOptions } from 'taketurns/keyed';
 import { describe, expect, it } from 'vitest';
-import { R_PAGE } from '../../src/border/numbers.js';
+import { R_LOCK, R_PAGE } from '../../src/border/numbers.js';
+import { RateLocks } from '../../src/keyed/rate-lock.js';
 import { HEADS, NOTED_HASH, NOTED_HASH_AT } from '../../src/look/rate-regions.js';
 import { recruit } from '../support/dying.js';
 import { failure } from '../support/failure.js';
+import { membershipOf } from '../support/membership.js';
+import type { Member } from '../support/team.js';
 import { turn, until } from '../support/until.js';
 
 setFlagsFromString('--expose-gc');
@@ -15,6 +18,8 @@ const collect = runInNewContext('gc') as () => void;
 
 /** Longer than any test. */
 const LONG = 1_000_000;
+/** The number of a thread whose record another life has. */
+const NOBODY = (1 << 25) + 7;
 const fresh = (permits: number, per = LONG, options: KeyedRateLimiterOptions = { burst: permits }) =>
   new KeyedRateLimiter(permits, per, { arena: new Arena(), ...options });
 
@@ -106,10 +111,39 @@ describe('a keyed rate limiter', () => {
     const head = (words[(users.handle.address + R_PAGE) / 4] as number) / 8 + HEADS;
     // As if the second call had not been over.
     floats[head + NOTED_HASH_AT] = floats.indexOf(floats[head + NOTED_HASH] as number, head + NOTED_HASH + 1);
-    const NOBODY = (1 << 25) + 7; // the number of a thread whose record another life has
     words[2 * head] = NOBODY;
     expect(users.inspect('Ann').taken).toBe(1);
     expect([users.tryTake('Ann'), users.tryTake('Ann')]).toEqual([true, false]);
+  });
+
+  it('is made by one thread at a time, and by the next one if that thread dies', async () => {
+    const arena = new Arena();
+    // It takes more than half of the pages.
+    const users = new KeyedRateLimiter(100, LONG, { arena, keys: 100_000 });
+    const words = new Int32Array(arena.handle.memory.buffer);
+    const at = (property: number) => (users.handle.address + property) / 4;
+    const page = words[at(R_PAGE)] as number;
+    const take = (member: Member) => member.run('keyed-rates', { handle: users.handle, keys: ['Ann'], tries: 1 });
+    await turn();
+    await turn();
+    // As if this thread were in the midst of making it, with all pages claimed.
+    words[at(R_PAGE)] = 0;
+    const locks = new RateLocks(membershipOf(arena) as never, words, () => {});
+    expect(locks.enter(at(R_LOCK), 1)).toBe(true);
+    const second = recruit(arena, false);
+    const taken = take(second);
+    await until(() => words[at(R_LOCK) + 1] !== 0, 'it waits for this thread');
+    words[at(R_PAGE)] = page;
+    locks.leave(at(R_LOCK));
+    expect(await taken).toEqual([1]);
+    expect(users.inspect('Ann').taken).toBe(1);
+    // As if a thread had died then.
+    words[at(R_PAGE)] = 0;
+    words[at(R_LOCK)] = NOBODY;
+    const third = recruit(arena, false);
+    expect(await take(third)).toEqual([1]);
+    expect([words[at(R_PAGE)], words[at(R_LOCK)]]).toEqual([page, 0]);
+    for (const worker of [second, third]) await worker.kill();
   });
 
   it('gives no permit too many because a collection has taken its library objects, and goes when nothing counts', async () => {
