@@ -349,6 +349,7 @@ class Process {
       lease: { isRunning: true },
       calls: {
         operate: (args) => this.#operate(args),
+        attend: (work) => work,
         send: (args, answered) => {
           this.#send(args, answered);
           return undefined as never;

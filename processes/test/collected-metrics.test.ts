@@ -60,6 +60,11 @@ test('objects of more than 511 names count together', async () => {
     }
     await until(() => counts(space, 'taketurns.hold.duration').true === 9);
     expect(Object.keys(counts(space, 'taketurns.wait.duration'))).toHaveLength(512);
+    // Rates and others count together, so there is what only the one or the other has.
+    expect(counts(space, 'taketurns.rate.late')).toEqual({});
+    await (await space.rateLimiter('api', 1, 1000)).takeAsync();
+    expect(counts(space, 'taketurns.rate.late')).toEqual({ true: 0 });
+    expect(Object.keys(counts(space, 'taketurns.hold.duration'))).toHaveLength(512);
   } finally {
     await space.close();
   }

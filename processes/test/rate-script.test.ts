@@ -1,4 +1,7 @@
-/** Rates in the script alone, where random histories seldom come: a long history that is lost, and more dates than runs. */
+/**
+ * Rates in the script alone, where random histories seldom come: a long history that is lost, more dates than runs, and
+ * dates that are given back around pauses and jumps of the clock.
+ */
 import { expect, test } from 'vitest';
 import { State } from '../src/local/state.js';
 import * as wire from '../src/script/wire.js';
@@ -39,4 +42,105 @@ test('however many dates lie ahead, a window has nearly all its permits', () => 
   const windows = (date - START * 1000) / 60_000_000;
   expect(windows).toBeGreaterThan(2.99);
   expect(windows).toBeLessThan(3 * (1 + 1 / 32));
+});
+
+const OTHER = 'a000000000000002';
+/** Ten permits in a second: one every 100 ms. */
+const TEN = { permits: 10, per: 950_000, burst: 1, slack: 50_000 };
+
+/** A server that two sessions know; and calls of them, so many milliseconds after its start. */
+function two(): {
+  state: State;
+  ask: (sid: string, ms: number, demand: wire.RateDemand, more?: Partial<Asked>) => wire.RateAnswer;
+} {
+  const state = begun();
+  state.turn([OTHER, '0', 'c:', ...wire.enter(1, 10_000, 'label', '-', '0')], OTHER, START);
+  const ask = (
+    sid: string,
+    ms: number,
+    demand: wire.RateDemand,
+    { numbers = TEN, known = NOTHING, told = UNTOLD }: Partial<Asked> = {},
+  ): wire.RateAnswer => {
+    const args = [sid, '0', 'c:', ...wire.rate('api', numbers, known, told, demand)];
+    const answer = wire.rateIn(state.turn(args, sid, START + ms).reply[0], numbers);
+    if ('most' in answer) throw new Error('too many permits are asked for');
+    return answer;
+  };
+  return { state, ask };
+}
+
+interface Asked {
+  readonly numbers: wire.RateNumbers;
+  readonly known: wire.RateKnown;
+  readonly told: wire.ToldTime;
+}
+
+const TAKE: wire.RateDemand = ['T', 1, -1];
+
+test.each(['the end of its session', 'its process'])(
+  'a used date that %s gives back after a pause is no hole',
+  (who) => {
+    const { state, ask } = two();
+    ask(SID, 0, TAKE);
+    const used = ask(SID, 0, TAKE);
+    expect(used).toMatchObject({ date: (START + 95) * 1000, isListed: true });
+    // The date has come at this moment.
+    ask(OTHER, 95, ['P', 60_000_000, 7]);
+    const { date } = ask(OTHER, 95, TAKE);
+    if (who === 'its process') ask(SID, 95, ['D', used.date, 1, used.given, 0]);
+    else state.reap(SID, START + 95);
+    expect(ask(OTHER, 95, TAKE).date).toBeGreaterThan(date);
+  },
+);
+
+test('a date that a pause has moved stays listed until it has passed', () => {
+  const { state, ask } = two();
+  ask(SID, 0, TAKE);
+  const { date } = ask(SID, 0, TAKE);
+  ask(OTHER, 50, ['P', 60_000_000, 7]);
+  const { moved } = ask(SID, 30_000, ['I']);
+  const { last } = ask(OTHER, 30_000, TAKE);
+  // Takes off the list what has passed.
+  ask(SID, 30_000, TAKE);
+  state.reap(SID, START + 30_000);
+  expect(date + moved).toBeLessThan(last);
+  expect(ask(OTHER, 30_000, TAKE).date).toBe(date + moved);
+});
+
+test('a process that knows a later epoch than the server begins one after it, whatever has been given', () => {
+  const { ask } = two();
+  for (let i = 0; i < 20; i++) ask(OTHER, 0, TAKE);
+  const answer = ask(SID, 0, ['I'], { known: { epoch: 3, given: 5, last: 0 } });
+  expect(answer).toMatchObject({ epoch: 4, given: 20 });
+});
+
+test('spending more than a run counts leaves a state that can be read', () => {
+  const { ask } = two();
+  ask(SID, 0, TAKE);
+  ask(SID, 0, TAKE);
+  for (let i = 0; i < 60; i++) ask(SID, 0, ['S', 2_147_483_647]);
+  expect(ask(SID, 0, ['I'])).toMatchObject({ permits: 10, taken: 1 + 2 ** 32 - 1, reserved: 2 ** 32 - 1 });
+  const { date, given } = ask(SID, 0, TAKE);
+  // The number of the request is longer than a record keeps.
+  expect(given).toBeGreaterThan(2 ** 36);
+  ask(SID, 0, ['D', date, 1, given, 0]);
+  expect(ask(OTHER, 0, TAKE).date).toBe(date);
+});
+
+test('spending for longer than all time leaves a state that can be read', () => {
+  const { ask } = two();
+  const numbers = { permits: 1, per: 2_147_483_647_000, burst: 1, slack: 1_000_000 };
+  ask(SID, 0, ['S', 2_147_483_647], { numbers });
+  expect(ask(SID, 0, ['I'], { numbers })).toMatchObject({ ...numbers, taken: 2_147_483_647 });
+  expect(ask(SID, 0, TAKE, { numbers }).date).toBeGreaterThan(START * 1000);
+  expect(ask(SID, 0, ['I'], { numbers })).toMatchObject({ ...numbers, taken: 1 });
+});
+
+test('a jump of the clock is no time that has passed if the end of a session comes first', () => {
+  const { state, ask } = two();
+  ask(SID, 0, TAKE);
+  ask(SID, 0, TAKE);
+  state.reap(SID, START + 3_600_000);
+  const told = { seen: START * 1000, low: 1000, high: 2000 };
+  expect(ask(OTHER, 3_600_000, ['I'], { told }).moment).toBeLessThan((START + 1000) * 1000);
 });

@@ -228,6 +228,48 @@ onForms('rates', ({ join, cut, forget }) => {
     expect(await rate.tryTake()).toBe(false);
   });
 
+  test('a process that has not asked for long pauses those who wait', async () => {
+    const early = await join();
+    const options = { burst: 9, slack: 50 };
+    const old = await early.rateLimiter('api', 9, 600, options);
+    await old.takeAsync(9);
+    await old.takeAsync(9);
+    // The state of the rate goes, and with it what was given: a new process knows less than this one.
+    await sleep(1500);
+    const rate = await (await join()).rateLimiter('api', 9, 600, options);
+    await rate.takeAsync(7);
+    const before = performance.now();
+    const wait = rate.limit(() => performance.now(), 3)();
+    await sleep(50);
+    await old.pause(1500);
+    expect((await wait) - before).toBeGreaterThan(1500);
+  });
+
+  test('a process that has not asked for long cancels those who wait', async () => {
+    const early = await join();
+    const options = { burst: 9, slack: 50 };
+    const old = await early.rateLimiter('api', 9, 300, options);
+    await old.takeAsync(9);
+    await old.takeAsync(9);
+    await sleep(1000);
+    const rate = await (await join()).rateLimiter('api', 9, 300, options);
+    await rate.pause(LONG);
+    const wait = failure(rate.takeAsync());
+    await sleep(50);
+    await old.cancelAll();
+    expect(await wait).toBeInstanceOf(CancelledError);
+  });
+
+  test('other numbers than those of an open limiter are refused, also if the server knows none', async () => {
+    const space = await join();
+    const rate = await space.rateLimiter('api', 2, LONG);
+    expect(await failure(space.rateLimiter('api', 3, LONG))).toBeInstanceOf(RangeError);
+    expect(rate.permits).toBe(2);
+    await rate.resize(5);
+    await forget();
+    expect((await space.rateLimiter('api', 2, LONG)).permits).toBe(5);
+  });
+
   test('a quota of a day goes on when all processes have ended', async () => {
     const space = await join();
     const numbers = ['quota', 2, 86_400_000, { burst: 2 }] as const;
@@ -302,6 +344,24 @@ onEachServer((binary) => {
     expect(await again.dueIn()).toBeGreaterThan(86_000_000);
     await space.close();
     await other.close();
+    client.disconnect();
+  });
+
+  test('what is given back while no server answers goes back when one does', async () => {
+    const server = await startServer({ server: binary, args: ['--appendonly', 'yes', '--appendfsync', 'always'] });
+    onTestFinished(() => server.kill());
+    const client = new Redis(server.url, { lazyConnect: true });
+    client.on('error', () => {});
+    const space = await Space.connect(client, { space: 'tokens' });
+    const rate = await space.rateLimiter('tokens', 100, LONG, { burst: 100 });
+    await rate.takeAsync(40);
+    const trouble = new Promise<void>((resolve) => space.on('trouble', () => resolve()));
+    const restarted = server.restart({ kill: true, keepData: true });
+    await trouble;
+    await rate.spend(-30);
+    expect(await rate.inspect()).toMatchObject({ taken: 10 });
+    await restarted;
+    await space.close();
     client.disconnect();
   });
 }, 'first');

@@ -159,7 +159,8 @@ export class KeyedRateLimiter {
 
   /**
    * Counts permits of a key that have been used, without waiting, also more than there are. A number below 0 gives back
-   * permits that were taken and not used, as `RateLimiter.spend` does. Takes one round trip. Never blocks the thread.
+   * permits that were taken and not used. If the connection is lost meanwhile, permits may count twice, and perhaps none
+   * go back. Takes one round trip, or two if this process is not connected. Never blocks the thread.
    * @param permits -2,147,483,647 to 2,147,483,647.
    * @throws (rejects) as `takeAsync`, but never for a time-out.
    * @example await tokens.spend('Ann', answer.usage.total - estimate);

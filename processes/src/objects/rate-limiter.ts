@@ -31,11 +31,15 @@ export interface RateLimiterState extends Numbers {
 
 const KIND = 'RateLimiter';
 
-/** @internal */
+/**
+ * @internal Opens a rate. What this process has opened before, or opens now, has numbers already, also if the server knows
+ * of none: numbers that differ from them are an error, and do not become those of the open limiter.
+ */
 export async function openRate(session: Session, name: string, numbers: wire.RateNumbers): Promise<RateLimiter> {
   const known = session.rates.of(name, numbers);
-  const { answer } = await known.ask(['I'], { ...numbers, slack: Math.max(numbers.slack, known.numbers.slack) });
-  if (!('most' in answer) && !answer.resized) {
+  const asked = known.isKept || known.asking > 0 ? known.numbers : numbers;
+  const { answer } = await known.ask(['I'], { ...asked, slack: Math.max(numbers.slack, known.numbers.slack) });
+  if (!('most' in answer) && !known.isResized) {
     for (const key of ['permits', 'per', 'burst'] as const) {
       if (answer[key] === numbers[key]) continue;
       const tell = (of: wire.RateNumbers): string => `${of.permits} in ${of.per / US} ms with a burst of ${of.burst}`;
@@ -64,7 +68,7 @@ export async function dueIn(rate: Rate, permits: number): Promise<number> {
 
 /** @internal Counts used permits; or gives back some, which the server must not hear twice. */
 export async function spend(rate: Rate, permits: number): Promise<void> {
-  await (permits < 0 ? rate.tell(['S', permits]) : rate.ask(['S', permits]));
+  await (permits < 0 ? rate.tellAwaited(['S', permits]) : rate.ask(['S', permits]));
 }
 
 /** @internal Takes permits if they may go now. Returns whether it has taken them. */
@@ -192,8 +196,9 @@ export class RateLimiter {
 
   /**
    * Counts permits that have been used, without waiting, also more than there are: those who ask from then on go later.
-   * A number below 0 gives back permits that were taken and not used, as far as they still count; if the connection is
-   * lost meanwhile, perhaps none. Takes one round trip. Never blocks the thread.
+   * A number below 0 gives back permits that were taken and not used, as far as they still count. If the connection is
+   * lost meanwhile, permits may count twice, and perhaps none go back. Takes one round trip, or two if this process is not
+   * connected. Never blocks the thread.
    * @param permits -2,147,483,647 to 2,147,483,647.
    * @throws (rejects) as `takeAsync`, but never for a time-out.
    * @example await tokens.spend(answer.usage.total - estimate);

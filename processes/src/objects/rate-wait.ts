@@ -10,7 +10,7 @@
  * A process knows the partition's time by the answer that tells most (`Told`): when it sent that question the date was at
  * least as far away as it seems, and when it got the answer at most. So it waits by the latter, and measures by the
  * former how late it is: a begin is never later than it seems. If no answer comes in time, again and again, then the
- * process asks for a longer slack, which all processes get.
+ * process asks for a longer slack, which all processes get. What takes long may be the process itself: it cannot tell.
  *
  * The server frees a date that lies far ahead when the session of this process ends. So when this process has lost its
  * session, or has not renewed its lease, the request gives up such a date, and asks again.
@@ -35,6 +35,8 @@ export interface RateLimiterOptions extends RateOptions {
 const GRACE = 1000;
 /** After so many dates of one request that had passed when the answer came, the slack is too short. */
 const MOST_LATE = 3;
+/** The longest slack, in milliseconds. */
+const MOST_SLACK = 60_000;
 /** Which part of the slack a begin may use. The rest is for jumps of the server's clock. */
 const USED = 0.75;
 export const US = 1000;
@@ -51,7 +53,7 @@ export function rateNumbersOf(
   const { slack, burst } = options;
   const rate = checkRate(what, permits, per, burst === undefined ? {} : { burst });
   const most = Math.ceil(Math.min(1000, Math.max(20, rate.per / 20)));
-  const chosen = slack === undefined ? most : checkInteger(`${what}: slack`, slack, 1, 60_000);
+  const chosen = slack === undefined ? most : checkInteger(`${what}: slack`, slack, 1, MOST_SLACK);
   return { permits: rate.permits, per: rate.per * US, burst: rate.burst, slack: chosen * US };
 }
 
@@ -124,6 +126,10 @@ export async function take<T>(
     let waits = false;
     for (;;) {
       const now = clock.now();
+      if (rate.isOutdated(answer)) {
+        isAgain = true;
+        break;
+      }
       if (rate.shift > shift) {
         // A pause has moved the dates that lay ahead when it began, and no others.
         if (date <= rate.stopped) {
@@ -165,7 +171,7 @@ export async function take<T>(
     shortest = Math.min(shortest, (got - sent) * US);
     if (waits || isAgain) lateAnswers = 0;
     else if (++lateAnswers >= MOST_LATE && shortest > answer.slack / 2)
-      rate.numbers = { ...rate.numbers, slack: Math.ceil(2 * shortest) };
+      rate.numbers = { ...rate.numbers, slack: Math.min(Math.ceil(2 * shortest), MOST_SLACK * US) };
   }
 }
 

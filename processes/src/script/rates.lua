@@ -21,7 +21,7 @@
 --   latest     the latest date
 --   taken      the permits of all runs
 --   epoch, repaired   after a loss, see `mend`
---   paused     no date lies before this time
+--   paused     no date lies before this time, but for those that had passed when the pause began
 --   moved      by how much pauses have moved dates, all together
 --   stopped    when the last pause began. It has moved the dates behind
 --   cancelled  requests up to this number are cancelled
@@ -29,7 +29,8 @@
 -- the text only when it lies a window behind the time, or behind the latest date.
 --
 -- A date that lies so far ahead that the death of its process is noticed before is listed in RECORDS, behind the
--- requests of the session: sid(16) r date(14) given(9) permits(8) NUL name; the date without what pauses have moved it.
+-- requests of the session: sid(16) r date(14) given(9) permits(8) NUL name; the date without what pauses have moved it,
+-- and the lowest 36 bits of `given`.
 -- When the session ends, what it has listed becomes holes (`free`). A process that has lost its session gives up such
 -- dates. Dates that are nearer pass unused.
 
@@ -41,6 +42,9 @@ rates = function()
   local TICK = 5000 -- permits that are due within so many microseconds may go together
   local BEATS = 5 -- each session beats at least so often in a lease
   local FAR = 1250 -- the death of a process is noticed within so many thousandths of a lease
+  local MOST_COUNT = 4294967295 -- a run counts so many permits at most
+  local LAST_TIME = 9007199254740991 -- and no time is later than this one, in the year 2255: what both forms count exactly
+  local WRAP = 68719476736 -- the numbers of requests in records
   local JUMP = 1000000 -- keys may have expired before their time if the server's clock was so much too late
 
   local name, numbers, permits, per, burst, slack, window, interval
@@ -157,6 +161,7 @@ rates = function()
 
   local function save()
     if not changes then return end
+    following = math.min(following, LAST_TIME)
     local whole = numbers .. format('%014x%014x%014x%014x', given, following, latest, taken) .. rare
       .. format('%08x', #runs) .. runs .. holes
     local lasts = math.max(1, math.ceil((math.max(latest + window, following, paused) - moment) / 1000) + 1)
@@ -171,32 +176,40 @@ rates = function()
   -- Adds permits to the runs.
   local function log(date, k)
     local at = #runs - 21
-    local all = k
+    local all, before = k, 0
     local newest, part = date_of(runs, at), window / MOST_RUNS -- there may be no run yet
     local joins = newest == date or #runs > MOST_RUNS * RUN and math.floor(newest / part) == math.floor(date / part)
     if joins then
-      all = count_of(runs, at) + k
+      before = count_of(runs, at)
+      all = math.min(before + k, MOST_COUNT)
       runs = sub(runs, 1, at - 1)
     end
     runs = runs .. format('%014x%08x', date, all)
-    taken = taken + k
+    taken = taken + all - before
     latest = math.max(latest, date)
     changes = true
   end
 
   -- The server may have lost permits of which the caller knows. They count at the last date that the caller knows, those
-  -- of a window at most. `repaired`: up to which number of the lost history they are counted again.
+  -- of a window at most. `repaired`: up to which number of the lost history they are counted again. A new epoch begins if
+  -- the caller knows more, or a later epoch. Then `given` is at least what the caller knows, so that the numbers of requests
+  -- can be compared over epochs.
   local function mend(known_epoch, known, known_last)
     local missing
     if known_epoch >= epoch then
       missing = known - given
-      if missing > 0 then epoch, repaired = known_epoch + 1, known end
+      if missing > 0 or known_epoch > epoch then
+        epoch, repaired = known_epoch + 1, known
+        note_rare()
+      end
     else
       missing = known - repaired
-      if missing > 0 then repaired = known end
+      if missing > 0 then
+        repaired = known
+        note_rare()
+      end
     end
     if missing <= 0 then return end
-    note_rare()
     given = given + missing
     if known_last + window <= moment then return end
     log(math.max(latest, known_last), math.min(missing, permits))
@@ -221,9 +234,9 @@ rates = function()
     changes = true
   end
 
-  -- A date is free again.
+  -- A date is free again. A date that had passed when a pause began was not moved, so it seems to lie before `paused`.
   local function add_hole(date, k)
-    if date <= moment or date > latest then return end
+    if date <= moment or date < paused or date > latest then return end
     local at = 1
     while at < #holes and date_of(holes, at) < date do at = at + RUN end
     if at < #holes and date_of(holes, at) == date then
@@ -247,12 +260,24 @@ rates = function()
     return date
   end
 
+  -- By how much pauses have moved the dates of a rate.
+  local function moved_of(other)
+    if other == name then return moved end
+    -- [server
+    local text = call('GET', RATES .. other)
+    -- server]
+    --- local text = call('GET', RATES, other)
+    return text and tonumber(sub(text, 138, 151), 16) or 0
+  end
+
   -- Lists a date of the caller that lies far ahead, and takes some off the list that have passed.
   local function list(date, k)
     local mine = sid .. 'r'
     local old = call('ZRANGEBYLEX', RECORDS, '[' .. mine, '(' .. mine .. format('%014x', moment), 'LIMIT', 0, 4)
-    for _, each in ipairs(old) do call('ZREM', RECORDS, each) end
-    call('ZADD', RECORDS, 0, mine .. format('%014x%09x%08x', date - moved, given, k) .. '\0' .. name)
+    for _, each in ipairs(old) do
+      if tonumber(sub(each, 18, 31), 16) + moved_of(sub(each, 50)) < moment then call('ZREM', RECORDS, each) end
+    end
+    call('ZADD', RECORDS, 0, mine .. format('%014x%09x%08x', date - moved, given % WRAP, k) .. '\0' .. name)
   end
 
   -- Tells sessions that they must look at a rate. Those that are not told look by themselves.
@@ -263,9 +288,10 @@ rates = function()
     end
   end
 
-  -- The dates that lie ahead move back by as much as the pause becomes longer.
+  -- The dates that lie ahead move back by as much as the pause becomes longer. What lies ahead then lies at `paused` at the
+  -- earliest, and what has passed would lie before `paused` if it moved, too (see `add_hole`).
   local function pause(wait, tag)
-    local delta = math.max(0, moment + wait - math.max(paused, moment))
+    local delta = math.max(0, moment + wait - math.max(paused, moment + 1))
     if delta == 0 then return end
     local after = {}
     local at = 1
@@ -363,7 +389,7 @@ rates = function()
         end
       end
     elseif what == 'C' or what == 'D' then
-      local key = sid .. 'r' .. format('%014x%09x', a, c)
+      local key = sid .. 'r' .. format('%014x%09x', a, c % WRAP)
       local known = what == 'C'
       if what == 'D' then
         local listed = call('ZRANGEBYLEX', RECORDS, '[' .. key, '(' .. key .. 'g', 'LIMIT', 0, 1)[1]
@@ -401,17 +427,21 @@ rates = function()
     return 'G ' .. format('%.0f', moment) .. ' ' .. (call('HGET', META, 'began') or '0'), i + 3
   end
 
-  -- A session has ended: the dates that it has listed are free again. Returns how many it has looked at.
+  -- A session has ended: the dates that it has listed are free again. Returns how many it has looked at. A beat does this
+  -- before it tells its time, so the clock stays as it is: the time that somebody was told last is early enough, as who
+  -- reads a rate drops the holes that have passed.
   local function free(victim)
     local listed = call('ZRANGEBYLEX', RECORDS, '[' .. victim .. 'r', '(' .. victim .. 's', 'LIMIT', 0, math.max(work, 0))
+    local before = moment
+    if #listed > 0 and not before then moment = tonumber(call('HGET', META, 'seen') or 0) end
     for _, each in ipairs(listed) do
       call('ZREM', RECORDS, each)
-      clock(0, 0, 0, 0)
       -- The numbers count only if there is no state, and then there are no dates.
       load(sub(each, 50), '00000001000000000f42400000000100000000000000', false)
       add_hole(tonumber(sub(each, 18, 31), 16) + moved, tonumber(sub(each, 41, 48), 16))
       save()
     end
+    moment = before
     return #listed
   end
 

@@ -65,19 +65,34 @@ export class Calls {
    */
   operate(args: wire.Arguments): Promise<unknown> {
     const session = this.#session;
-    const { around, fatal } = session;
-    if (fatal) return Promise.reject(fatal);
+    if (session.fatal) return Promise.reject(session.fatal);
+    let operation: Operation | undefined;
+    const answer = new Promise((resolve, reject) => {
+      operation = this.send(args, resolve, reject);
+    });
+    const attended = this.attend(answer, () => {
+      if (operation) operation.withdrawn = true;
+      this.#schedule(later);
+    });
+    if (!session.isOpen) session.enter();
+    return attended;
+  }
+
+  /**
+   * Keeps the process alive until an answer that belongs to no request has come. Rejects when none has come for
+   * `connectTimeout`; `late` is called before.
+   */
+  attend<T>(answer: Promise<T>, late?: () => void): Promise<T> {
+    const { around } = this.#session;
     this.operating++;
     around.keepAlive();
     let stop: (() => void) | undefined;
-    return new Promise((resolve, reject) => {
-      const operation = this.send(args, resolve, reject);
+    return new Promise<T>((resolve, reject) => {
+      answer.then(resolve, reject);
       stop = this.unanswered((error) => {
-        operation.withdrawn = true;
-        this.#schedule(later);
+        late?.();
         reject(error);
       });
-      if (!session.isOpen) session.enter();
     }).finally(() => {
       stop?.();
       this.operating--;

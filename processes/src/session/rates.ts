@@ -33,6 +33,7 @@ export interface RateSession {
   readonly lease: { readonly isRunning: boolean };
   readonly calls: {
     operate(args: wire.Arguments): Promise<unknown>;
+    attend<T>(work: Promise<T>, late?: () => void): Promise<T>;
     send(
       args: wire.Arguments,
       answered: (answer: unknown) => void,
@@ -61,9 +62,11 @@ export class Rate {
   readonly name: string;
   numbers: wire.RateNumbers;
   known: wire.RateKnown = { epoch: 0, given: 0, last: 0 };
-  /** By how much pauses have moved the dates of the present epoch, as the server counts it; and when the last began. */
+  /** By how much pauses have moved dates, as the server counts it; and when the last began. */
   #moved = 0;
   stopped = 0;
+  /** Dates of earlier epochs than this one do not count, as nobody knows by how much pauses have moved them. */
+  #countsFrom = 0;
   /** By how much pauses have moved dates since this process knows the rate. */
   shift = 0;
   /** Requests up to this number are cancelled. */
@@ -74,6 +77,8 @@ export class Rate {
   asking = 0;
   /** Whether an object of the user keeps this. */
   isKept = false;
+  /** Whether the rate had once other numbers than those with which it was opened. */
+  isResized = false;
   #look: Promise<unknown> | undefined;
   #looksAgain = false;
 
@@ -129,6 +134,15 @@ export class Rate {
     return answer === undefined ? undefined : this.#heard(answer, numbers, sent);
   }
 
+  /**
+   * `tell`, for a caller that waits for it: enters the session if it is not open, keeps the process alive, and rejects
+   * when no answer comes.
+   */
+  async tellAwaited(demand: wire.RateDemand): Promise<void> {
+    if (!this.session.isOpen) await this.ask(['I']);
+    await this.session.calls.attend(this.tell(demand));
+  }
+
   #args(demand: wire.RateDemand, numbers: wire.RateNumbers, sent: number): wire.Arguments {
     return wire.rate(this.name, numbers, this.known, this.#rates.told.ages(sent), demand);
   }
@@ -149,11 +163,11 @@ export class Rate {
       const { known } = this;
       this.#rates.told.hear(answer.moment, sent, got);
       this.numbers = { permits, per, burst, slack: Math.max(slack, this.numbers.slack) };
+      if (answer.resized) this.isResized = true;
       const { last } = answer;
       if (epoch > known.epoch) {
         this.known = { epoch, given, last: Math.max(last, known.last) };
-        this.#moved = moved;
-        this.cancelled = answer.cancelled;
+        this.#changesEpoch(answer);
       } else if (epoch === known.epoch) {
         const more = Math.max(0, moved - this.#moved);
         this.known = given < known.given ? { ...known, last: known.last + more } : { epoch, given, last };
@@ -168,13 +182,35 @@ export class Rate {
     return { answer, sent, got };
   }
 
+  /**
+   * A new epoch: the server has lost what it counted, and counts anew; or another process has told that something was lost
+   * before, and the server counts on. If this process knows of no pause before, then the pauses that the server counts are
+   * later than the dates that this process was told, in both cases. Otherwise nobody can tell the two cases apart, unless
+   * there was no other pause.
+   */
+  #changesEpoch({ epoch, moved, stopped, cancelled }: wire.RateAnswer): void {
+    const goesOn = moved === this.#moved && stopped === this.stopped;
+    if (this.#moved === 0) this.shift += moved;
+    else if (moved > 0 && !goesOn) this.#countsFrom = epoch;
+    this.#moved = moved;
+    this.stopped = stopped;
+    // The numbers of requests grow over all epochs.
+    this.cancelled = Math.max(this.cancelled, cancelled);
+    this.wake();
+  }
+
   /** `shift` at the time of an answer. Later answers may have come before. */
   shiftAt({ epoch, moved }: wire.RateAnswer): number {
     return epoch === this.known.epoch ? this.shift - (this.#moved - moved) : this.shift;
   }
 
-  isCancelled({ epoch, given }: wire.RateAnswer): boolean {
-    return epoch === this.known.epoch && given <= this.cancelled;
+  /** Whether the date of an answer does not count any more, so that its request must ask again. */
+  isOutdated({ epoch }: wire.RateAnswer): boolean {
+    return epoch < this.#countsFrom;
+  }
+
+  isCancelled({ given }: wire.RateAnswer): boolean {
+    return given <= this.cancelled;
   }
 
   /** Somebody has begun to wait. */

@@ -31,6 +31,10 @@ const KINDS = {
   keyedratelimiter: 'KeyedRateLimiter',
 } as const;
 
+const isRate = (kind: string): boolean => kind.endsWith('ratelimiter');
+/** The kinds of what is held, and so may be lost. */
+const HELD_KINDS = Object.keys(KINDS).filter((kind) => !isRate(kind));
+
 interface Times {
   sum: number;
   readonly counts: number[];
@@ -40,7 +44,8 @@ interface Series {
   readonly attributes: MetricPoint['attributes'];
   readonly waits: Times;
   readonly holds: Times;
-  readonly isRate: boolean;
+  /** Whether it counts rates, and whether it counts others. The series of the overflow may count both. */
+  readonly of: { rates: boolean; others: boolean };
   queued: number;
   late: number;
   failures: number;
@@ -74,10 +79,11 @@ function seriesOf(all: Map<string, Series>, { kind, name }: Metric): Series {
     const attributes = isKnown
       ? { 'taketurns.object.kind': KINDS[kind], 'taketurns.object.name': name }
       : { 'otel.metric.overflow': true };
-    const isRate = kind.endsWith('ratelimiter');
-    series = { attributes, waits: times(), holds: times(), isRate, queued: 0, late: 0, failures: 0, lost: 0 };
+    const of = { rates: false, others: false };
+    series = { attributes, waits: times(), holds: times(), of, queued: 0, late: 0, failures: 0, lost: 0 };
     all.set(key, series);
   }
+  series.of[isRate(kind) ? 'rates' : 'others'] = true;
   return series;
 }
 
@@ -185,7 +191,7 @@ export function startMetrics(space: Space): void {
   space.on('lost', ({ names }) => {
     for (const name of names) {
       // The event tells no kind. What is lost was held, and so it was counted, unless it was held before this call.
-      const key = Object.keys(KINDS).map((kind) => `${kind} ${name}`);
+      const key = HELD_KINDS.map((kind) => `${kind} ${name}`);
       const series = all.get(key.find((each) => all.has(each)) ?? '');
       if (series) series.lost++;
     }
@@ -221,7 +227,7 @@ export function metrics(space: Space): CollectedMetric[] {
   const ofObjects = OF_OBJECTS.map(({ read, only, ...description }) => ({
     ...description,
     points: all
-      .filter(({ isRate }) => only === undefined || isRate === (only === 'rates'))
+      .filter(({ of }) => only === undefined || of[only])
       .map((series) => ({ attributes: series.attributes, value: read(series) })),
   }));
   const ofSpace = OF_SPACE.map(({ read, ...description }) => ({

@@ -374,7 +374,9 @@ export class Space implements AsyncDisposable {
 
   /**
    * Opens a rate limiter: at most `permits` calls of all processes of the space begin in any window of `per`
-   * milliseconds, in the order in which they ask. All processes must name the same numbers. Never blocks the thread.
+   * milliseconds, in the order in which they ask. All processes must name the same numbers. The server knows the numbers
+   * as long as permits count or a pause lasts: until then, and in between, other processes may name others unnoticed.
+   * Never blocks the thread.
    * @param name 1 to 108 bytes of UTF-8 without NUL. Rates have names of their own, apart from those of locks.
    * @param permits the most permits in a window, 1 to 2,147,483,647.
    * @param per the length of a window, 1 to 2,147,483,647 milliseconds.
