@@ -211,13 +211,13 @@ export const EXPLAINED: readonly Explained[] = [
     reason: 'what is due now is due now in any interval',
   },
   {
-    text: 'if missing > 0 then repaired = known end',
+    text: 'if missing > 0 then',
     from: '0',
     to: '-1',
     reason: 'where nothing is missing they are the same',
   },
   {
-    text: 'if missing > 0 then repaired = known end',
+    text: 'if missing > 0 then',
     from: '>',
     to: '>=',
     reason: 'where nothing is missing they are the same',
@@ -246,7 +246,6 @@ export const EXPLAINED: readonly Explained[] = [
     reason: 'no window is as long as the time since 1970',
   },
   { text: 'tonumber(ARGV[i + 2]), 0)', from: '0', to: '1', reason: 'a quarter of a microsecond is none' },
-  { text: 'clock(0, 0, 0, 0)', from: '0', reason: 'where no time was told, how long ago does not matter' },
 ];
 
 const SPEED = 'how large a chunk may be, and how it is moved, is a matter of speed alone';
