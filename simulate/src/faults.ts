@@ -80,7 +80,7 @@ const runtime: Record<string, Fault> = {
   'phase-gives-up': {
     what: 'a wait for a phase whose time has passed does not look whether the phase is over',
     kinds: ['Event', 'Latch', 'WaitGroup'],
-    patches: [{ find: 'return answer === 3 ? 2 : answer;', put: 'return 2;' }],
+    patches: [{ find: 'return answer === 3 ? 18 : answer;', put: 'return 18;' }],
   },
   'phase-not-looked-at': {
     what: 'a promise that waits for a phase does not settle those of an earlier phase',
@@ -107,7 +107,7 @@ const runtime: Record<string, Fault> = {
     kinds: ['Barrier'],
     patches: [
       {
-        find: 'hasArrived && this[functions].breakPhase(this[address], phase) ? 2 : this[lastAnswer](phase)',
+        find: 'hasArrived && this[functions].breakPhase(this[address], phase) ? 18 : this[lastAnswer](phase)',
         put: 'this[lastAnswer](phase)',
       },
     ],
@@ -190,11 +190,6 @@ const mended: Record<string, Fault> = {
     what: '`RwLock.onOwnerDied` that calls the lock gives up what the caller has got',
     kinds: ['RwLock'],
     patches: [{ find: 'side.deaths = 0; return', put: 'side.deaths = 0; side.open(2); return' }],
-  },
-  'rw-lock-order': {
-    what: 'a reader that comes after a writer whose turn has come goes before it, in the same iteration of the event loop',
-    kinds: ['RwLock'],
-    patches: [{ find: 'if (writes && side.shut() === 3 && timeout === 0) side.drained(2);', put: '' }],
   },
   'rw-lock-refused-signal': {
     what: 'a promise that waits for readers to leave, and whose signal takes no listener, ends with a time-out',
