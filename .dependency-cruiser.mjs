@@ -111,9 +111,13 @@ const SRC = {
       'another entry but taketurns into the bundle.',
     [...BASIS, 'mutex', 'semaphore'],
   ],
+  rates: [
+    'Who waits for a rate sleeps in the queue of a semaphore. A rate needs no lock by key. It is public by taketurns/keyed.',
+    [...BASIS, 'semaphore'],
+  ],
   keyed: [
     'A key is a semaphore. Who imports taketurns/keyed gets no code of another entry but taketurns into the bundle.',
-    [...BASIS, 'semaphore'],
+    [...BASIS, 'rates', 'semaphore'],
   ],
   channel: [
     'A select waits for semaphores, too. Who imports taketurns/channel gets no code of another entry but taketurns into ' +

@@ -1,6 +1,6 @@
 /**
  * taketurns/keyed has locks by key, which threads share: a mutex or a semaphore for each key, made on demand, and gone
- * when nobody uses it. It has a rate limiter for threads as well, which is built on the same names.
+ * when nobody uses it. It has rate limiters for threads as well (src/rates/).
  *
  * @module
  */
@@ -13,21 +13,21 @@ export type {
 } from '../common/limiting.js';
 export type { Rate, RateLimiting, RateOptions, RateWaiterStats } from '../common/rate.js';
 export type { PermitsRequest } from '../common/waits.js';
-export { SelfDeadlockError } from '../runtime/errors.js';
-export { HeldKeys } from './held-keys.js';
-export { KeyedMutex, type KeyedMutexHandle, type KeyedMutexOptions } from './keyed-mutex.js';
 export {
   KeyedRateLimiter,
   type KeyedRateLimiterHandle,
   type KeyedRateLimiterOptions,
   type KeyedRateLimiterStats,
   type RateOfKeyStats,
-} from './keyed-rate-limiter.js';
-export { KeyedSemaphore, type KeyedSemaphoreHandle, type KeyedSemaphoreOptions } from './keyed-semaphore.js';
+} from '../rates/keyed-rate-limiter.js';
 export {
   RateLimiter,
   type RateLimiterHandle,
   type RateLimiterOptions,
   type RateLimiterStats,
   type RateRequestStats,
-} from './rate-limiter.js';
+} from '../rates/rate-limiter.js';
+export { SelfDeadlockError } from '../runtime/errors.js';
+export { HeldKeys } from './held-keys.js';
+export { KeyedMutex, type KeyedMutexHandle, type KeyedMutexOptions } from './keyed-mutex.js';
+export { KeyedSemaphore, type KeyedSemaphoreHandle, type KeyedSemaphoreOptions } from './keyed-semaphore.js';

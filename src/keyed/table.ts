@@ -13,12 +13,13 @@
 import { ANSWER_FULL, GOES, O_UNREPORTED_DEATHS } from '../border/numbers.js';
 import type { Key } from '../common/keys.js';
 import { type Found, keysOf } from '../look/key-reading.js';
+import type { Parent } from '../objects/name-draft.js';
 import { common } from '../runtime/common.js';
 import { arenaFull, noRoom } from '../runtime/errors.js';
 import type { Membership, Shared } from '../runtime/membership.js';
 import { Entry, type Home } from './entry.js';
 import { KeyCache } from './key-cache.js';
-import { isFull, KeyNames, type Parent } from './key-names.js';
+import { isFull, KeyNames } from './key-names.js';
 
 /** What a thread has for all tables of an arena. */
 interface OfThread {
@@ -36,11 +37,6 @@ const { threads, tables } = common('keyed', () => ({
   threads: new WeakMap<Membership, OfThread>(),
   tables: new WeakMap<Shared, Table>(),
 }));
-
-/** Returns how this thread opens names that are made of others. */
-export function namesOf(membership: Membership): KeyNames {
-  return ofThread(membership).names;
-}
 
 function ofThread(membership: Membership): OfThread {
   let known = threads.get(membership);
@@ -113,11 +109,11 @@ export class Table implements Home, Parent {
     const latest = this.#latest;
     if (latest?.key === key) return latest;
     if (latest) this.#enroll(latest);
-    let answer = names.open(this, key, this.#permits);
+    let answer = names.openKey(this, key, this.#permits);
     if (isFull(answer)) {
       this.#letGo(names.parts);
       this.membership.sweep();
-      answer = names.open(this, key, this.#permits);
+      answer = names.openKey(this, key, this.#permits);
     }
     const { parts } = names;
     if (answer < 0) {

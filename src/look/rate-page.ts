@@ -1,5 +1,5 @@
 /**
- * The first page of a RateLimiter, and how to read in it who waits, without the lock (src/keyed/rate-memory.ts tells how it
+ * The first page of a RateLimiter, and how to read in it who waits, without the lock (src/rates/memory.ts tells how it
  * is used). So the waits of a limiter are those of its schedule. In the queue of its pause, where the threads sleep, one
  * sleeper stands for all promises of a thread.
  */

@@ -1,5 +1,5 @@
 /**
- * Where the regions of a KeyedRateLimiter lie in the memory of its arena (src/keyed/keyed-rate-memory.ts tells what they
+ * Where the regions of a KeyedRateLimiter lie in the memory of its arena (src/rates/keyed-memory.ts tells what they
  * are), and how to read without a lock what they have counted.
  */
 import { O_INITIAL, O_MAX, O_SPIN, O_THRESHOLD, PAGE_SIZE } from '../border/numbers.js';

@@ -12,7 +12,7 @@
  *     a wait for a phase   waitsBegin ──► waitsEnd
  *     a promise            the element says since when ──► settle, finishReleaseAndSettle, reserveLock of a mutex;
  *                          or cancelRun, dropRun
- *     a wait for a rate    RateQueue tells when it is over (src/keyed/rate-queue.ts), because its requests sleep more than
+ *     a wait for a rate    RateQueue tells when it is over (src/rates/queue.ts), because its requests sleep more than
  *                          once, and all promises of a thread together
  *
  * Of a `select`, only the case that happens counts. If none does, each case counts as a failure.

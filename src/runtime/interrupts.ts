@@ -22,8 +22,8 @@
  *     a select for which the thread blocks  blocking, select.ts     abandon, select.ts       select.ts
  *     a condition called on a chain         onChain (papers)        waiting.ts               waiting.ts
  *     a reap                                the reaper (core)       reap (core)              arena.ts
- *     a change of a rate, or a wait for it  the lock; #blocked      rate-queue.ts            rate-queue.ts
- *     a change of the rate of a key         #head, and the lock     keyed-rate-memory.ts     keyed-rate-memory.ts
+ *     a change of a rate, or a wait for it  the lock; #blocked      rates/queue.ts           rates/queue.ts
+ *     a change of the rate of a key         #head, and the lock     rates/keyed-memory.ts    rates/keyed-memory.ts
  *     the making of a limiter's memory      R_LOCK                  first-page.ts            first-page.ts
  *
  * Only a wait on a condition also looks for stack beforehand (sync/has-stack.ts): it must lock its mutex again however it

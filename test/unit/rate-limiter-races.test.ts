@@ -5,9 +5,9 @@
 import { Arena, Semaphore } from 'taketurns';
 import { afterEach, expect, it, vi } from 'vitest';
 import { PAGE_SIZE } from '../../src/border/numbers.js';
-import { KeyNames } from '../../src/keyed/key-names.js';
-import { Pages } from '../../src/keyed/pages.js';
-import { RateLocks } from '../../src/keyed/rate-lock.js';
+import { NameDraft } from '../../src/objects/name-draft.js';
+import { RateLocks } from '../../src/rates/lock.js';
+import { Pages } from '../../src/rates/pages.js';
 import { membershipOf } from '../support/membership.js';
 
 /** The number of a thread whose record another life has. */
@@ -35,7 +35,7 @@ it('a page that two threads claim at once belongs to one', () => {
   const arena = new Arena();
   const object = new Semaphore(1, { arena }).handle.address;
   const other = new Semaphore(1, { arena }).handle.address;
-  const pages = new Pages(new KeyNames(membershipOf(arena) as never));
+  const pages = new Pages(new NameDraft(membershipOf(arena) as never));
   const { compareExchange } = Atomics;
   const asked: number[] = [];
   vi.spyOn(Atomics, 'compareExchange').mockImplementation(((

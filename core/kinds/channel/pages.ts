@@ -1,6 +1,6 @@
 /**
  * Pages: the memory behind the elements of an arena (`ArenaOptions.bytes`), in which the places of channels lie, and the
- * schedules of rate limiters (src/keyed/rate-memory.ts claims their pages, by the same rule, from the last one on).
+ * schedules of rate limiters (src/rates/memory.ts claims their pages, by the same rule, from the last one on).
  *
  *     labels of threads │ table: 8 bytes a page │ page 0 │ page 1 │ page 2 │ ... │ metrics
  *                         0: free

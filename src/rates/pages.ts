@@ -1,9 +1,10 @@
 /**
  * The pages of an arena, as rate limiters claim them. Channels have theirs by core/kinds/channel/pages.ts, and both read
- * the same table: an entry says to which object, of which generation, a page belongs.
+ * the same table: an entry says to which object, of which generation, a page belongs. There are two claims, because
+ * `taketurns/keyed` does not load the module of channels, and each program would carry the claim if the core had it.
  */
 import { H_END, H_THREADS, LABEL_SIZE, METRICS_SIZE, O_LIFE, OBJECT_SIZE, PAGE_SIZE } from '../border/numbers.js';
-import type { KeyNames } from './key-names.js';
+import type { Regions } from '../look/key-reading.js';
 
 const ENTRY = 8;
 
@@ -17,7 +18,7 @@ export class Pages {
   readonly #first: number;
   readonly #objects: number;
 
-  constructor({ words, objects }: KeyNames) {
+  constructor({ words, objects }: Regions) {
     this.#words = words;
     this.#entries = new BigInt64Array(words.buffer);
     this.#objects = objects;

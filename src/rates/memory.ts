@@ -9,20 +9,20 @@
  * as the object has gone, however its last thread has ended, and nobody gives them back. A page that a thread has claimed
  * before it died is the limiter's until then, too. One thread makes the schedule (first-page.ts).
  *
- * The lock is told in rate-lock.ts. Whoever takes it over from a dead thread takes back what that thread has not committed,
+ * The lock is told in lock.ts. Whoever takes it over from a dead thread takes back what that thread has not committed,
  * and plans anew.
  */
 import { O_INITIAL, O_MAX, O_SPIN, PAGE_SIZE } from '../border/numbers.js';
 import { CELLS, Cells, SCHEDULE, Schedule, type Who } from '../common/schedule.js';
 import { CLOCK, LOCK, NUMBERS, REFUSALS, SLEEPS, TENDED } from '../look/rate-page.js';
+import type { NameDraft } from '../objects/name-draft.js';
 import type { Membership } from '../runtime/membership.js';
 import { commonClock } from '../runtime/rate-clock.js';
 import { firstPageOf } from './first-page.js';
-import type { KeyNames } from './key-names.js';
+import { RateLocks } from './lock.js';
 import { Pages } from './pages.js';
-import { RateLocks } from './rate-lock.js';
 
-export { BRIEFLY, PATIENTLY } from './rate-lock.js';
+export { BRIEFLY, PATIENTLY } from './lock.js';
 
 /** A log of more permits has about so many runs. */
 const GRAIN = 90;
@@ -67,7 +67,7 @@ export class RateMemory {
   readonly #at: number;
 
   /** @throws what `full` returns if the arena has no page. */
-  constructor(membership: Membership, names: KeyNames, object: number, full: () => Error) {
+  constructor(membership: Membership, names: NameDraft, object: number, full: () => Error) {
     this.#object = object;
     this.#words = names.words;
     this.#floats = new Float64Array(names.words.buffer);

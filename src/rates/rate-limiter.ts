@@ -1,10 +1,35 @@
 /**
- * RateLimiter lets at most so many permits begin in any window of so many milliseconds, and never one more, in all threads
- * together. What it promises, and why it keeps the promise, is told in common/schedule.ts. Where the schedule lies and who
- * may change it, is told in rate-memory.ts; how threads and promises wait, in rate-queue.ts.
+ * The rates of threads. A RateLimiter lets at most so many permits begin in any window of so many milliseconds, and never
+ * one more, in all threads together; requests wait in one queue. A KeyedRateLimiter does the same for each key, and nobody
+ * waits. What the limiters of tasks have too lies in src/common/: `schedule.ts` and `rate-cells.ts`.
  *
- * Nobody serves the others: each request waits for its own date, and whoever looks at the schedule brings it up to date for
- * all. So a thread that blocks, is busy or dies stops nobody, and a thread may block while a promise of it waits.
+ *                     requests wait                     nobody waits, many keys
+ *
+ *     of the user     rate-limiter.ts                   keyed-rate-limiter.ts
+ *                        │ parts.ts: one a thread          │
+ *     of a thread     queue.ts: who sleeps until when      │
+ *                        │                                 │
+ *     in the arena    memory.ts: lock, journal          keyed-memory.ts: lock, note
+ *                        │      └──────────┬───────────────┘     │
+ *                        │      lock.ts, first-page.ts, pages.ts │
+ *     who goes when   common/schedule.ts                       common/rate-cells.ts
+ *
+ * A request in its thread. `schedule.ts` has the states of its cell:
+ *
+ *     take, takeAsync, limit ──► sleeps until its planned date ──► looks ──► begins
+ *                                    ▲                              │
+ *                                    └── not yet, or too late ◄─────┘──► has left: time-out, signal, cancelAll, resize
+ *
+ * Invariants:
+ *
+ *     1  Only the thread whose number is in the lock changes what the lock protects. It runs no code of the user
+ *        meanwhile, and waits for nothing.
+ *     2  What a thread has changed and not committed is taken back by the next thread that gets the lock, if the first one
+ *        was cut or has died.
+ *     3  A request that is to go earlier than its thread was told is told so before the lock is free: by the pause, if its
+ *        thread sleeps; by a microtask, if it is of the thread that has the lock.
+ *     4  Nobody serves the others: whoever looks at the schedule brings it up to date for all. So a thread that blocks, is
+ *        busy or dies stops nobody, and a thread may block while a promise of it waits.
  */
 
 import type { Arena } from '../arena/arena.js';
@@ -40,8 +65,8 @@ import {
   type TimeoutError,
 } from '../runtime/errors.js';
 import { closed, DONE } from '../runtime/promises.js';
-import { queueOf } from './rate-parts.js';
-import type { Limits, RateQueue, Texts } from './rate-queue.js';
+import { queueOf } from './parts.js';
+import type { Limits, RateQueue, Texts } from './queue.js';
 
 /** The options of a new `RateLimiter`. */
 export interface RateLimiterOptions extends RateOptions {

@@ -6,7 +6,7 @@
  *     head:   lock │ note: which cell, and what was in it │ counts
  *     region: 2,048 cells, or fewer
  *
- * A key belongs to one region, by its hash, and each region has a lock of its own (rate-lock.ts), so threads with
+ * A key belongs to one region, by its hash, and each region has a lock of its own (lock.ts), so threads with
  * different keys rarely meet. A call changes one cell. Before it does, it notes what was there, so that whoever takes the
  * lock over from a dead thread puts that back (`#takeOver`). When a call has changed the cell, it forgets the note.
  *
@@ -33,13 +33,13 @@ import {
   TAKEN,
   UNTIL,
 } from '../look/rate-regions.js';
+import { draftOf } from '../objects/name-draft.js';
 import { common } from '../runtime/common.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
 import type { Membership, Shared } from '../runtime/membership.js';
 import { commonClock } from '../runtime/rate-clock.js';
 import { firstPageOf } from './first-page.js';
-import { BRIEFLY, PATIENTLY, RateLocks } from './rate-lock.js';
-import { namesOf } from './table.js';
+import { BRIEFLY, PATIENTLY, RateLocks } from './lock.js';
 
 /** What all keys together say. */
 export interface Counts {
@@ -74,7 +74,7 @@ export class KeyedRateMemory {
 
   /** @throws what `full` returns if the arena has no room. */
   constructor(membership: Membership, object: number, full: (pages: number) => Error) {
-    const names = namesOf(membership);
+    const names = draftOf(membership);
     const { words } = names;
     const rate = rateIn(words, object);
     this.#words = words;

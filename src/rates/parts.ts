@@ -1,14 +1,14 @@
-/** What a thread has of a RateLimiter: rate-queue.ts. */
+/** What a thread has of a RateLimiter: queue.ts. */
 import { ANSWER_FULL } from '../border/numbers.js';
 import { PAUSE } from '../look/key-reading.js';
+import { draftOf } from '../objects/name-draft.js';
 import { Reference } from '../objects/reference.js';
 import { common } from '../runtime/common.js';
 import { arenaFull, noRoom } from '../runtime/errors.js';
 import { askCollector, type Membership, type Shared } from '../runtime/membership.js';
 import { Semaphore } from '../semaphore/semaphore.js';
-import { RateMemory } from './rate-memory.js';
-import { RateQueue } from './rate-queue.js';
-import { namesOf } from './table.js';
+import { RateMemory } from './memory.js';
+import { RateQueue } from './queue.js';
 
 // Copies of this package in one thread share these, as they share the memberships.
 const { known, made } = common('rate-limiters', () => ({
@@ -34,7 +34,7 @@ export function queueOf(membership: Membership, shared: Shared, full: () => Erro
   const { core } = membership;
   const { address } = shared;
   const parent = { address, generation: core.generation(address) };
-  const names = namesOf(membership);
+  const names = draftOf(membership);
   const memory = newMemory();
   const queue = new RateQueue(membership, memory, address, openPause);
   known.set(shared, queue);

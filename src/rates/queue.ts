@@ -1,5 +1,5 @@
 /**
- * What a thread has of a RateLimiter: the schedule, which all threads share (rate-memory.ts), and the promises of this
+ * What a thread has of a RateLimiter: the schedule, which all threads share (memory.ts), and the promises of this
  * thread that wait for it. All library objects of the limiter in the thread share this.
  *
  *     request ──► a cell of the schedule       its planned date
@@ -30,7 +30,7 @@ import type { Membership } from '../runtime/membership.js';
 import { type OwnWaits, ownWaitsIn } from '../runtime/own-waits.js';
 import { countdown, parkUntilDue } from '../runtime/parking.js';
 import type { Semaphore } from '../semaphore/semaphore.js';
-import { BRIEFLY, PATIENTLY, type RateMemory, WATCH } from './rate-memory.js';
+import { BRIEFLY, PATIENTLY, type RateMemory, WATCH } from './memory.js';
 
 /** Makes the errors of a request, in the classes of the copy of this package that has made the request. */
 export interface Texts {

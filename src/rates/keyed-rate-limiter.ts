@@ -1,7 +1,7 @@
 /**
  * KeyedRateLimiter is a rate for each key, which threads share: at most so many permits of a key begin in any window of so
  * many milliseconds, and never one more. Why it keeps the promise, is told in common/rate-cells.ts; where the cells lie,
- * and what happens when a thread dies, in keyed-rate-memory.ts.
+ * and what happens when a thread dies, in keyed-memory.ts.
  *
  * Nobody waits for a key here. A queue in shared memory has an entry of some 70 bytes for each request, with its thread,
  * and dates that move when somebody leaves or dies: this is a RateLimiter. Who refuses calls, such as a server that
@@ -17,7 +17,7 @@ import { type Definition, differing, find, type Handle, make, open } from '../ob
 import { close, disposedError, forget, isOver, named, reference, SharedObject } from '../objects/shared-object.js';
 import { ArenaFullError, checkInteger, checkOptions, refuseName } from '../runtime/errors.js';
 import { closed } from '../runtime/promises.js';
-import { type KeyedRateMemory, memoryOf } from './keyed-rate-memory.js';
+import { type KeyedRateMemory, memoryOf } from './keyed-memory.js';
 
 /** The options of a new `KeyedRateLimiter`. */
 export interface KeyedRateLimiterOptions extends RateOptions {

@@ -5,11 +5,11 @@
  * made the memory, and the next one takes these as free ones.
  */
 import { R_LOCK, R_PAGE } from '../border/numbers.js';
+import type { NameDraft } from '../objects/name-draft.js';
 import { afterInterrupt } from '../runtime/interrupts.js';
 import type { Membership } from '../runtime/membership.js';
-import type { KeyNames } from './key-names.js';
+import { PATIENTLY, RateLocks } from './lock.js';
 import { Pages } from './pages.js';
-import { PATIENTLY, RateLocks } from './rate-lock.js';
 
 /**
  * Returns the address of the first page of a limiter, to which this thread is attached; 0 if too few pages are free.
@@ -19,7 +19,7 @@ import { PATIENTLY, RateLocks } from './rate-lock.js';
  */
 export function firstPageOf(
   membership: Membership,
-  names: KeyNames,
+  names: NameDraft,
   object: number,
   count: number,
   make: (page: number) => void,
