@@ -21,18 +21,22 @@
 
 #include "semaphore.hpp"
 
-// How many admissions had a bypass of 0, of 1 to 9, of 10 to 99, and so on. The last band has no upper end.
+// The least bypass of each band in which admissions are counted: 0, 1, ... 15, then 16 to 99, 100 to 999, and so on. The
+// last band has no upper end. bench/src/workers/bypass-bands.ts has the same bands.
+inline constexpr std::array<std::uint64_t, 21> bandStarts{0,  1,  2,  3,  4,  5,  6,  7,   8,    9,     10,
+                                                          11, 12, 13, 14, 15, 16, 100, 1000, 10000, 100000};
+
 class Bypasses {
  public:
   void record(std::uint64_t bypass) {
     largest = std::max(largest, bypass);
-    std::size_t band = 0;
-    for (std::uint64_t end = 1; band + 1 < bands.size() && bypass >= end; end *= 10) band++;
+    std::size_t band = std::min<std::uint64_t>(bypass, bands.size() - 1);
+    while (bandStarts[band] > bypass) band--;
     bands[band]++;
   }
 
   std::uint64_t largest = 0;
-  std::array<std::uint64_t, 7> bands{};
+  std::array<std::uint64_t, bandStarts.size()> bands{};
 };
 
 struct NoProbe {

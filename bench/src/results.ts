@@ -35,10 +35,14 @@ export interface Probe {
   /** Absent in the first round. */
   round?: number;
   longestWaitMs: number;
+  /**
+   * Exact if the row has tickets: the later tickets that were admitted before. Otherwise it counts from a stamp that the
+   * thread draws before its call, and is an upper bound: a thread that stops between the two counts as waiting.
+   */
   largestBypass: number;
-  /** Admissions by their bypass: 0, 1 to 9, 10 to 99, and so on; the last band has no end. */
+  /** Admissions by their bypass (workers/bypass-bands.ts). Records of older versions have wider bands. */
   bypasses: number[];
-  /** Admissions whose ticket was not the next one; absent if the row has no tickets. */
+  /** Admissions whose ticket was not the next one; absent if the row has no tickets, and the bypass an upper bound. */
   outOfOrder?: number;
   /** The number of admissions that were observed; absent if the row does not report it. */
   admissions?: number;

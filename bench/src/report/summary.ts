@@ -48,7 +48,10 @@ function orderSentence({ environment }: Results, { threads, probe }: Cell, other
     : `${outOfOrder} of ${all} came out of turn, and a waiter was overtaken ${largestBypass} times`;
   const overtaken = others
     .filter(({ cell }) => cell.probe)
-    .map(({ cell, name }) => `${(cell.probe?.largestBypass ?? 0).toLocaleString('en')} times on ${name}`);
+    .map(
+      ({ cell, name }) =>
+        `${cell.probe?.outOfOrder === undefined ? 'at most ' : ''}${(cell.probe?.largestBypass ?? 0).toLocaleString('en')} times on ${name}`,
+    );
   const beside = overtaken.length === 0 ? '' : `; one waiter was overtaken ${overtaken.join(', and ')}`;
   return `With ${threads} threads on ${environment.processors} processors, ${own}${beside}.`;
 }

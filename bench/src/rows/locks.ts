@@ -1,11 +1,12 @@
 // The rows of MutexBench, each declared here and nowhere else. To add a row, add an entry.
 
+import type { Arena } from 'taketurns';
 import type { CapacitorHandle } from 'taketurns/algorithms';
-import { clock } from '../workers/board.js';
+import { clock, MOST_THREADS } from '../workers/board.js';
 import { JsBargingMutex } from './js-mutex.js';
 import { attachMutex, shareMutex } from './multithreading.js';
 import { letInOf, PlatoonLog, TracedLock } from './platoon.js';
-import { type AsyncRow, library, native, type Row, type ScriptRow, SPINNING } from './row.js';
+import { type AsyncRow, library, native, type Row, type ScriptRow, SPINNING, withTickets } from './row.js';
 import type { LockLike, SemaphoreLike } from './subjects.js';
 import { hasWebLocks, WebLock, webLocks } from './web-lock.js';
 
@@ -99,35 +100,52 @@ const CAPACITORS = {
   listing1: ['ticketCapacitor', { semaphore: 'ticket' }],
 } as const;
 
+/**
+ * The forms in which every admission has a ticket of one capacitor. In the others some go past it, or take the tickets
+ * of a lane.
+ */
+const ORDERED: readonly string[] = ['wrapped', 'lanes', 'listing1'] satisfies (keyof typeof CAPACITORS)[];
+
+let inside: Arena | undefined;
+
+/**
+ * Returns the options of the lock inside a capacitor or a semaphore. While a probe looks at the tickets of the outer
+ * one, the inner lock has an arena of its own: the last ticket of the default arena is then the outer one's.
+ */
+async function insideOf(options: object, probed: boolean): Promise<object> {
+  if (!probed) return options;
+  inside ??= new (await import('taketurns')).Arena({ threads: MOST_THREADS + 8 });
+  return { ...options, arena: inside };
+}
+
 /** Wraps a lock in a capacitor. */
 function composite(
   of: string,
   form: keyof typeof CAPACITORS,
   bypass = BYPASS,
   name = `${of}+${CAPACITORS[form][0]}`,
-): ScriptRow {
-  const load = async () => ({ ...(await classOf(of)), ...(await algorithms()) });
-  const row = library(
+): ScriptRow<LockLike> {
+  return {
+    kind: 'script',
     name,
-    async () => {
-      const { Inner, options, CapacitorLock } = await load();
-      return {
-        make: () => {
-          const inner = new Inner(options);
-          const lock = new CapacitorLock(inner, { bypass, ...options, ...CAPACITORS[form][1] });
-          const dispose = () => {
-            lock.dispose();
-            inner.dispose();
-          };
-          return { handle: lock.handle, dispose };
-        },
-        from: (handle: never): LockLike => CapacitorLock.from(handle),
+    family: 'taketurns',
+    lock: { of, form, bypass },
+    share: async (probed = false) => {
+      const { Inner, options } = await classOf(of);
+      const { CapacitorLock } = await algorithms();
+      const inner = new Inner(await insideOf(options, probed));
+      const lock = new CapacitorLock(inner, { bypass, ...options, ...CAPACITORS[form][1] });
+      const dispose = () => {
+        lock.dispose();
+        inner.dispose();
       };
+      return { shared: lock.handle, dispose };
     },
-    ({ make }) => make(),
-    false,
-  );
-  return { ...row, lock: { of, form, bypass } };
+    join: async (handle) => {
+      const subject = (await algorithms()).CapacitorLock.from(handle as never);
+      return ORDERED.includes(form) ? withTickets(subject) : { subject };
+    },
+  };
 }
 
 /**
@@ -145,10 +163,10 @@ function guarded(of: string): ScriptRow<LockLike> {
     name: `${of}+semaphore`,
     family: 'taketurns',
     lock: { of, form: 'semaphore' },
-    share: async () => {
+    share: async (probed = false) => {
       const { Inner, Semaphore, options } = await classes();
       const semaphore = new Semaphore(BYPASS, options);
-      const inner = new Inner(options);
+      const inner = new Inner(await insideOf(options, probed));
       const dispose = () => {
         semaphore.dispose();
         inner.dispose();
@@ -158,7 +176,7 @@ function guarded(of: string): ScriptRow<LockLike> {
     join: async (shared) => {
       const { Inner, Semaphore } = await classes();
       const { semaphore, inner } = shared as Record<string, never>;
-      return { subject: new Guarded(Semaphore.from(semaphore as never), Inner.from(inner as never)) };
+      return withTickets(new Guarded(Semaphore.from(semaphore as never), Inner.from(inner as never)));
     },
   };
 }
@@ -166,12 +184,12 @@ function guarded(of: string): ScriptRow<LockLike> {
 const SWEPT = /^([\w ]+)\+capacitor:(\d+)$/;
 
 /** Returns the row of a wrapped lock with another limit, measured only at some thread counts. */
-export function withLimit(of: string, bypass: number, only: readonly number[]): ScriptRow {
+export function withLimit(of: string, bypass: number, only: readonly number[]): ScriptRow<LockLike> {
   return { ...composite(of, 'wrapped', bypass, `${of}+capacitor:${bypass}`), only };
 }
 
 /** Finds such a row by its name, for the process that runs it. */
-export function sweptRow(name: string): ScriptRow | undefined {
+export function sweptRow(name: string): ScriptRow<LockLike> | undefined {
   const [, of, bypass] = SWEPT.exec(name) ?? [];
   return of === undefined ? undefined : withLimit(of, Number(bypass), []);
 }

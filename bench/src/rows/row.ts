@@ -70,8 +70,11 @@ export interface ScriptRow<Subject = unknown> {
   releasesMany?: true;
   /** Whether the shared subject counts collisions and futile wake-ups. */
   countsWakes?: true;
-  /** Makes a free subject for one holder at a time; `shared` travels to the workers by structured clone. */
-  share(): Promise<Shared>;
+  /**
+   * Makes a free subject for one holder at a time; `shared` travels to the workers by structured clone. With `probed`,
+   * the last ticket of a thread is the one that orders the admissions, whatever locks the subject consists of.
+   */
+  share(probed?: boolean): Promise<Shared>;
   /** Makes a smaller subject, for a thread that warms the loop alone. */
   alone?(): Promise<Shared>;
   join(shared: unknown, port?: MessagePort): Promise<Joined<Subject>>;
@@ -161,26 +164,33 @@ export interface LibraryClass<Subject> {
   from(handle: never): Subject;
 }
 
-/** Makes a row of one class of `taketurns`; `make` creates the object. */
+/**
+ * Makes a row of one class of `taketurns`; `make` creates the object, for a probe or not. With `hasTickets`, each of its
+ * admissions has a ticket of the default arena.
+ */
 export function library<Subject, Class extends LibraryClass<Subject>>(
   name: string,
   load: () => Promise<Class>,
-  make: (of: Class) => { readonly handle: unknown; dispose(): void },
+  make: (of: Class, probed: boolean) => { readonly handle: unknown; dispose(): void },
   hasTickets: boolean,
 ): ScriptRow<Subject> {
   return {
     kind: 'script',
     name,
     family: 'taketurns',
-    share: async () => {
-      const made = make(await load());
+    share: async (probed = false) => {
+      const made = make(await load(), probed);
       return { shared: made.handle, dispose: () => made.dispose() };
     },
     join: async (handle) => {
       const subject = (await load()).from(handle as never);
-      if (!hasTickets) return { subject };
-      const { lastTicket } = await import('taketurns/algorithms');
-      return { subject, ticket: () => lastTicket() };
+      return hasTickets ? withTickets(subject) : { subject };
     },
   };
+}
+
+/** A subject whose admissions have tickets of the default arena. */
+export async function withTickets<Subject>(subject: Subject): Promise<Joined<Subject>> {
+  const { lastTicket } = await import('taketurns/algorithms');
+  return { subject, ticket: () => lastTicket() };
 }

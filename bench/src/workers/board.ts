@@ -4,6 +4,9 @@
 // subject. So every word that is written during a run has its own 128 bytes. These are two cache lines, because
 // processors fetch lines in pairs.
 
+import { BANDS } from './bypass-bands.js';
+import { ticketWords } from './ticket-order.js';
+
 /**
  * The phases, in order. The interval that counts lies between MEASURE and STOP. Its first part begins with MEASURE, and
  * each further part begins with the next number.
@@ -26,20 +29,17 @@ export const MOST_THREADS = 512;
 const STRIDE = 128;
 const INTS = STRIDE / Int32Array.BYTES_PER_ELEMENT;
 const FLOATS = STRIDE / Float64Array.BYTES_PER_ELEMENT;
-const TICKETS = STRIDE / BigInt64Array.BYTES_PER_ELEMENT;
+/** A thread's figures need more than one stride. */
+const TALLY = 2 * FLOATS;
+const TALLY_BYTES = 2 * STRIDE;
 
 // Indices into `words`, and the byte offsets of the regions after them.
 export const PHASE = 0;
 export const ADMITTED = INTS;
 export const ARRIVALS = 2 * INTS;
 export const FAILED = PHASE + 1;
-const TICKET_AT = 3 * STRIDE;
-const INTERVAL_AT = 4 * STRIDE;
-const THREADS_AT = 5 * STRIDE;
-
-/** Indices into `tickets`: the ticket admitted last, and the highest one admitted. */
-export const LATEST = 0;
-export const HIGHEST = 1;
+const INTERVAL_AT = 3 * STRIDE;
+const THREADS_AT = 4 * STRIDE;
 
 /** Indices into `interval`: its beginning and its end by `clock`. Each is written before the phase changes. */
 export const BEGIN = 0;
@@ -55,20 +55,10 @@ export const OUT_OF_ORDER = 4;
 /** The first of BANDS counts: the number of admissions with a bypass in each band. */
 export const BYPASSES = 5;
 
-/** A bypass of 0, of 1 to 9, 10 to 99, and so on; the last band has no end. */
-export const BANDS = 7;
-
-export function bypassBand(bypass: number): number {
-  let band = 0;
-  for (let end = 1; band < BANDS - 1 && bypass >= end; end *= 10) band++;
-  return band;
-}
-
 export interface Board {
   memory: SharedArrayBuffer;
   /** PHASE, ADMITTED, ARRIVALS, and FAILED: non-zero once a thread has thrown. */
   words: Int32Array;
-  tickets: BigInt64Array;
   interval: Float64Array;
   /**
    * At `arrival(thread)`: the arrival stamp of the thread while it waits, else 0. The next word is its bypass so far.
@@ -78,6 +68,8 @@ export interface Board {
   tallies: Float64Array;
   /** From `tally(thread)` on: the thread's iterations that ended inside each part of the interval. */
   parts: Float64Array;
+  /** The order of the admissions by their tickets (ticket-order.ts). */
+  tickets: Float64Array;
 }
 
 /** Returns milliseconds; unlike `performance.now()` it is the same in all threads. */
@@ -87,25 +79,29 @@ export const clock: () => number =
     : () => Number(process.hrtime.bigint()) / 1e6;
 
 export const arrival = (thread: number): number => thread * INTS;
-export const tally = (thread: number): number => thread * FLOATS;
+export const tally = (thread: number): number => thread * TALLY;
 
-if (Math.max(BYPASSES + BANDS, PARTS) > FLOATS) throw new RangeError('a tally does not fit its part of the board');
+if (Math.max(BYPASSES + BANDS, PARTS) > TALLY) throw new RangeError('a tally does not fit its part of the board');
 
 export function makeBoard(threads: number): Board {
-  const board = openBoard(new SharedArrayBuffer(THREADS_AT + 3 * threads * STRIDE), threads);
-  board.tickets[LATEST] = -1n;
-  board.tickets[HIGHEST] = -1n;
-  return board;
+  return openBoard(
+    new SharedArrayBuffer(
+      THREADS_AT + threads * (STRIDE + 2 * TALLY_BYTES) + Float64Array.BYTES_PER_ELEMENT * ticketWords(threads),
+    ),
+    threads,
+  );
 }
 
 export function openBoard(memory: SharedArrayBuffer, threads: number): Board {
+  const talliesAt = THREADS_AT + threads * STRIDE;
+  const tallyBytes = threads * TALLY_BYTES;
   return {
     memory,
-    words: new Int32Array(memory, 0, TICKET_AT / Int32Array.BYTES_PER_ELEMENT),
-    tickets: new BigInt64Array(memory, TICKET_AT, TICKETS),
+    words: new Int32Array(memory, 0, INTERVAL_AT / Int32Array.BYTES_PER_ELEMENT),
     interval: new Float64Array(memory, INTERVAL_AT, FLOATS),
     arrivals: new Int32Array(memory, THREADS_AT, threads * INTS),
-    tallies: new Float64Array(memory, THREADS_AT + threads * STRIDE, threads * FLOATS),
-    parts: new Float64Array(memory, THREADS_AT + 2 * threads * STRIDE, threads * FLOATS),
+    tallies: new Float64Array(memory, talliesAt, threads * TALLY),
+    parts: new Float64Array(memory, talliesAt + tallyBytes, threads * TALLY),
+    tickets: new Float64Array(memory, talliesAt + 2 * tallyBytes, ticketWords(threads)),
   };
 }

@@ -75,7 +75,7 @@ async function run(order: HostOrder): Promise<HostResult> {
   while (workers.length < threads)
     workers.push(new Worker(new URL('./thread.js', import.meta.url), { env: SHARE_ENV }));
   const row = scriptRow(benchmark, name);
-  const { shared, dispose, port, trace, wakes } = await row.share();
+  const { shared, dispose, port, trace, wakes } = await row.share(loop === 'probe');
   const board = makeBoard(threads);
   const common = new Uint32Array(new SharedArrayBuffer(MT_BYTES));
   mtSeed(common);

@@ -21,17 +21,13 @@ import {
   ADMITTED,
   ARRIVALS,
   arrival,
-  BANDS,
   BEGIN,
   type Board,
   BYPASSES,
-  bypassBand,
   COUNTED,
   clock,
   END,
-  HIGHEST,
   LARGEST_BYPASS,
-  LATEST,
   LONGEST_WAIT,
   MEASURE,
   OUT_OF_ORDER,
@@ -41,6 +37,8 @@ import {
   tally,
   WARM,
 } from './board.js';
+import { BANDS, bypassBand } from './bypass-bands.js';
+import { TicketOrder } from './ticket-order.js';
 
 const WARM_TURNS = 4000;
 const WARM_MS = 8;
@@ -301,6 +299,7 @@ class Observer {
   readonly #stage: Stage;
   readonly #stamp: number;
   readonly #at: number;
+  readonly #order: TicketOrder;
   #arrived = 0;
   #mine = 0;
   #served = 0;
@@ -315,6 +314,7 @@ class Observer {
     this.#stage = stage;
     this.#stamp = arrival(stage.thread);
     this.#at = tally(stage.thread);
+    this.#order = new TicketOrder(stage.board.tickets);
   }
 
   /** Is called right before `enter`. A thread that is preempted between the two counts as waiting. */
@@ -328,17 +328,12 @@ class Observer {
   /** Is called inside the section, where this thread is alone. This protects the tickets and the bypass counts. */
   isServed(): void {
     const { joined, board, threads } = this.#stage;
-    const { tickets, arrivals } = board;
+    const { arrivals } = board;
     this.#served = clock();
-    this.#bypass = 0;
     if (joined.ticket !== undefined) {
-      const admittedTicket = joined.ticket();
-      const latest = tickets[LATEST] as bigint;
-      const highest = tickets[HIGHEST] as bigint;
-      if (latest >= 0n && admittedTicket !== latest + 1n) this.#outOfOrder++;
-      if (highest > admittedTicket) this.#bypass = Number(highest - admittedTicket);
-      else tickets[HIGHEST] = admittedTicket;
-      tickets[LATEST] = admittedTicket;
+      const ticket = Number(joined.ticket());
+      if (!this.#order.isNext(ticket)) this.#outOfOrder++;
+      this.#bypass = this.#order.admitted(ticket);
     } else {
       for (let other = 0; other < threads; other++) {
         const theirs = Atomics.load(arrivals, arrival(other));

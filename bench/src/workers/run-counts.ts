@@ -3,7 +3,6 @@
 import { total } from '../statistics.js';
 import {
   ADMISSIONS,
-  BANDS,
   type Board,
   BYPASSES,
   COUNTED,
@@ -12,6 +11,7 @@ import {
   OUT_OF_ORDER,
   tally,
 } from './board.js';
+import { BANDS } from './bypass-bands.js';
 
 export interface RunCounts {
   /** For each thread, the iterations that ended inside the interval. */

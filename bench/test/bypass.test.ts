@@ -1,0 +1,83 @@
+/** The bypass of locks by their own tickets: the count itself, and the bound of capacitors beside two controls. */
+import { afterAll, describe, expect, it } from 'vitest';
+import { Host } from '../dist/workers/client.js';
+import { BYPASS } from '../src/rows/locks.js';
+import { BAND_STARTS, BANDS, bypassBand } from '../src/workers/bypass-bands.js';
+import { TicketOrder, ticketWords } from '../src/workers/ticket-order.js';
+
+/** A small generator of numbers from 0 to below 1. */
+function random(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+/** Admits tickets in a random order in which at most `threads` wait at a time. */
+function admissions(threads: number, count: number, seed: number): number[] {
+  const draw = random(seed);
+  const waiting: number[] = [];
+  const order: number[] = [];
+  for (let ticket = 0; order.length < count; ) {
+    while (waiting.length < threads && (waiting.length === 0 || draw() < 0.7)) waiting.push(ticket++);
+    order.push(...waiting.splice(Math.floor(draw() ** 2 * waiting.length), 1));
+  }
+  return order;
+}
+
+describe('the order by tickets', () => {
+  it.each([1, 2, 3, 8, 64])('counts the later tickets that were admitted before, with %i threads', (threads) => {
+    for (let seed = 1; seed <= 20; seed++) {
+      const order = admissions(threads, 400, seed);
+      const tickets = new TicketOrder(new Float64Array(ticketWords(threads)));
+      order.forEach((ticket, at) => {
+        expect(tickets.isNext(ticket)).toBe(ticket === (at === 0 ? 0 : (order[at - 1] as number) + 1));
+        expect(tickets.admitted(ticket)).toBe(order.slice(0, at).filter((earlier) => earlier > ticket).length);
+      });
+    }
+  });
+
+  it('refuses a ticket that was admitted before, and more outstanding tickets than threads', () => {
+    const tickets = new TicketOrder(new Float64Array(ticketWords(2)));
+    tickets.admitted(2);
+    expect(() => tickets.admitted(2)).toThrow('ticket 2 was admitted twice');
+    expect(() => tickets.admitted(4)).toThrow('more tickets are outstanding below 4 than threads');
+  });
+
+  it('has a band for each bypass', () => {
+    for (const bypass of [0, 1, 9, 10, 15, 16, 17, 99, 100, 999, 1000, 99_999, 100_000, 5_000_000]) {
+      const band = bypassBand(bypass);
+      expect(BAND_STARTS[band]).toBeLessThanOrEqual(bypass);
+      expect(BAND_STARTS[band + 1] ?? Number.POSITIVE_INFINITY).toBeGreaterThan(bypass);
+    }
+    expect(BANDS).toBe(BAND_STARTS.length);
+  });
+});
+
+describe('nobody is overtaken more often than the capacitor says', () => {
+  const host = new Host();
+  afterAll(() => host.close());
+  const probe = (row: string) =>
+    host.run({ benchmark: 'locks', row, loop: 'probe', threads: 6, seconds: 0.3, warmUp: 5 });
+
+  it.each(['TtsLock', 'TicketLock', 'McsLock', 'LifoLock', 'ReciprocatingLock'])('around %s', async (name) => {
+    const { largestBypass, admissions, outOfOrder } = await probe(`${name}+capacitor`);
+    expect(largestBypass).toBeLessThan(BYPASS);
+    expect(admissions).toBeGreaterThan(0);
+    expect(outOfOrder).toBeDefined();
+  });
+
+  it.each(['TtsLock+ticketCapacitor', 'TtsLock+lanes'])('%s', async (name) => {
+    expect((await probe(name)).largestBypass).toBeLessThan(BYPASS);
+  });
+
+  it.each([
+    ['a plain semaphore has no bound', 'TtsLock+semaphore'],
+    ['a larger limit is reached', `TtsLock+capacitor:${BYPASS + 90}`],
+  ])('a control: %s', { timeout: 60_000 }, async (_, name) => {
+    let largest = 0;
+    while (largest < BYPASS) largest = Math.max(largest, (await probe(name)).largestBypass);
+    expect(largest).toBeGreaterThanOrEqual(BYPASS);
+  });
+});
