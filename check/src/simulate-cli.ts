@@ -16,6 +16,7 @@ import {
   keyOf,
   publish,
   render,
+  shownTables,
   tables,
 } from './simulate/published.js';
 import type { Configuration, Counted } from './simulate/simulation.js';
@@ -139,7 +140,7 @@ async function renewDocs(): Promise<void> {
   const entries = Object.entries(book).map(([key, entry]) => `${JSON.stringify(key)}: ${JSON.stringify(entry)}`);
   await writeFile(docsFile('scaling.json'), `{\n${entries.join(',\n')}\n}\n`);
   let page = await readFile(docsFile('scaling.md'), 'utf8');
-  for (const one of tables) page = publish(page, one.name, render(one, book));
+  for (const one of shownTables) page = publish(page, one.name, render(one, book));
   await writeFile(docsFile('scaling.md'), page);
   for (const [name, one] of figures) {
     const keys = new Set(configurationsOf(one).map(keyOf));

@@ -16,6 +16,7 @@ import {
   publish,
   published,
   render,
+  shownTables,
   tables,
 } from '../src/simulate/published.js';
 import { type Configuration, simulate } from '../src/simulate/simulation.js';
@@ -56,11 +57,13 @@ function cellsOf(table: (typeof tables)[number]): Configuration[] {
   });
 }
 
-describe.each(tables)('the table "$name"', (table) => {
+describe.each(shownTables)('the table "$name" of the page', (table) => {
   it('has the text that its counts give', () => {
     expect(published(page, table.name), UPDATE).toBe(render(table, book));
   });
+});
 
+describe.each(tables)('the counts "$name"', (table) => {
   const cells = cellsOf(table);
 
   it('has cells that are counted again', () => {

@@ -177,7 +177,7 @@ describe('docs/internals/hashes.md', () => {
   // The script counts, and draws its starts from a generator with a fixed seed: each run prints the same.
   it.each([[[]], [['--sizes']]])('has the table that bench/programs/hash-collisions.mjs %j prints', (args) => {
     const { stdout, stderr } = spawnSync(process.execPath, [script, ...args], { encoding: 'utf8' });
-    expect(stdout.split('\n').length, stderr).toBeGreaterThan(8);
+    expect(stdout.split('\n').length, stderr).toBeGreaterThan(5);
     expect(page).toContain(stdout);
   });
 });

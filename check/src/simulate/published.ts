@@ -4,11 +4,12 @@
  * compare a new simulation, the counts and the text:
  *
  *     a simulation  ──  scaling.json  ──  the text between <!-- table NAME --> and <!-- end of table -->
+ *
+ * scaling.json has all counts. The page shows those that decide something: what a table says under `shown`.
  */
 import { fileURLToPath } from 'node:url';
 import type { Group } from './contender.js';
 import { contenders } from './contenders.js';
-import { CROWD, spread } from './cost-tables.js';
 import type { Configuration, Costs, Schedule } from './simulation.js';
 
 /** What was counted for one cell of a table. Only the words that cost something are kept. */
@@ -26,6 +27,8 @@ interface Table {
   readonly inside: number;
   readonly outside: number;
   readonly line: number;
+  /** What the page shows of the counts. A table without it has counts, and none of them on the page. */
+  readonly shown?: Partial<Pick<Table, 'contenders' | 'processors' | 'schedules'>> | undefined;
 }
 
 const ROUND_ROBIN = ['round robin'] as const;
@@ -39,8 +42,10 @@ const SEED = 1;
 const namesOf = (...groups: readonly Group[]): string[] =>
   contenders.filter(({ of }) => groups.includes(of)).map(({ name }) => name);
 
+const FEW = { processors: [4, 16, 64, 128], schedules: ROUND_ROBIN };
 const SEMAPHORES: Table = {
   name: 'misses',
+  shown: FEW,
   contenders: namesOf('semaphores'),
   processors: ALL,
   schedules: BOTH,
@@ -50,17 +55,65 @@ const SEMAPHORES: Table = {
   line: 64,
 };
 const WAITING_APART = ['TwaSemaphore, spinning', 'TwaSemaphore', 'Semaphore', 'Semaphore, asleep'];
-const SHORT = { ...SEMAPHORES, inside: 10, schedules: ROUND_ROBIN };
-const LOCKS: Table = { ...SHORT, name: 'locks', contenders: namesOf('locks'), schedules: BOTH };
+const HIDDEN = { ...SEMAPHORES, shown: undefined };
+const SHORT = { ...HIDDEN, inside: 10, schedules: ROUND_ROBIN };
+const LOCKS: Table = { ...SHORT, name: 'locks', contenders: namesOf('locks'), schedules: BOTH, shown: FEW };
 
 export const tables: readonly Table[] = [
   SEMAPHORES,
-  { ...SEMAPHORES, name: 'words', contenders: WAITING_APART, processors: [16], schedules: ROUND_ROBIN, costs: 'words' },
-  { ...SEMAPHORES, name: 'least', contenders: WAITING_APART, inside: 1, schedules: ROUND_ROBIN },
-  { ...SHORT, name: 'chains', contenders: namesOf('chains'), processors: [2, 4, 16, 64] },
-  { ...SHORT, name: 'thresholds', contenders: namesOf('thresholds'), processors: [2, 4, 16, 64] },
+  {
+    ...SEMAPHORES,
+    name: 'words',
+    contenders: WAITING_APART,
+    processors: [16],
+    schedules: ROUND_ROBIN,
+    costs: 'words',
+    shown: { contenders: ['TwaSemaphore, spinning', 'Semaphore', 'Semaphore, asleep'] },
+  },
+  { ...HIDDEN, name: 'least', contenders: WAITING_APART, inside: 1, schedules: ROUND_ROBIN },
+  {
+    ...SHORT,
+    name: 'chains',
+    contenders: namesOf('chains'),
+    processors: [2, 4, 16, 64],
+    shown: {
+      contenders: [
+        'ChainSemaphore, all',
+        'ChainSemaphore, pass, spinning',
+        'ChainSemaphore, pass',
+        'ChainSemaphore, due',
+        'ChannelSemaphore',
+        'ChannelSemaphore, lazy',
+        'LocationSemaphore',
+        'TicketSemaphore, delay 10, spinning',
+        'TwaSemaphore, sequestered',
+        'TwaSemaphore, conservative',
+        'MultilaneSemaphore',
+      ],
+      processors: [4, 16, 64],
+    },
+  },
+  {
+    ...SHORT,
+    name: 'thresholds',
+    contenders: namesOf('thresholds'),
+    processors: [2, 4, 16, 64],
+    shown: {
+      contenders: [
+        ...[0, 1, 2, 4].map((threshold) => `TwaSemaphore, threshold ${threshold}, spinning`),
+        'ChainSemaphore, threshold 1, spinning',
+      ],
+      processors: [4, 16, 64],
+    },
+  },
   LOCKS,
-  { ...SHORT, name: 'capacitors', contenders: namesOf('capacitors'), processors: [4, 8, 10, 16, 64] },
+  {
+    ...SHORT,
+    name: 'capacitors',
+    contenders: namesOf('capacitors'),
+    processors: [4, 8, 10, 16, 64],
+    shown: { contenders: namesOf('capacitors').filter((name) => name.startsWith('TtsLock')), processors: [4, 16, 64] },
+  },
   { ...SHORT, name: 'reading', contenders: namesOf('reading') },
   {
     ...SHORT,
@@ -75,15 +128,19 @@ export const tables: readonly Table[] = [
     ],
     processors: [4, 16, 64],
     line: 128,
+    shown: { contenders: ['TwaSemaphore, spinning', 'Semaphore', 'McsLock'] },
   },
   {
-    ...SEMAPHORES,
+    ...HIDDEN,
     name: 'other-buckets',
     contenders: WAITING_APART,
     processors: [5, 12, 100],
     schedules: ROUND_ROBIN,
   },
 ];
+
+/** The tables that the page has. */
+export const shownTables: readonly Table[] = tables.filter(({ shown }) => shown !== undefined);
 
 /** The figures by the name of their file, and the table that each draws. */
 export const figures: readonly (readonly [string, Table])[] = [
@@ -134,9 +191,10 @@ function isIn(table: Table, configuration: Configuration): boolean {
   return configurationsOf(table).some((one) => keyOf(one) === keyOf(configuration));
 }
 
-/** Returns the text of a table. */
+/** Returns the text of a table, of what it shows. */
 export function render(table: Table, book: Book): string {
-  return table.costs === 'words' ? renderWords(table, book) : renderMisses(table, book);
+  const view = { ...table, ...table.shown };
+  return table.costs === 'words' ? renderWords(view, book) : renderMisses(view, book);
 }
 
 function lookUp(book: Book, configuration: Configuration): Book[string] {
@@ -146,46 +204,29 @@ function lookUp(book: Book, configuration: Configuration): Book[string] {
 }
 
 function renderMisses(table: Table, book: Book): string {
-  const { processors, schedules } = table;
   const all = configurationsOf(table);
-  const spreads = processors.filter((count) => count >= CROWD).length > 1;
-  // A table of one schedule does not name it in each row.
-  const named = schedules.length > 1;
-  const rows = table.contenders.flatMap((contender) =>
-    schedules.map((schedule) => {
-      const row = all.filter((one) => one.contender === contender && one.schedule === schedule);
-      const counted = row.map((configuration) => {
-        const [misses, upgrades] = lookUp(book, configuration);
-        return { configuration, misses, upgrades, words: new Map() };
-      });
-      const cells = counted.map(({ misses }) => misses.toFixed(2));
-      return [
-        contender,
-        ...(named ? [schedule] : []),
-        ...cells,
-        ...(spreads ? [`${(100 * spread(counted)).toFixed(0)} %`] : []),
-      ];
-    }),
-  );
-  const counts = [...processors.map(String), ...(spreads ? ['spread'] : [])];
-  return markdown(['misses per hand-over', ...(named ? ['schedule'] : []), ...counts], rows, named ? 2 : 1);
+  const rows = table.contenders.map((contender) => {
+    const row = all.filter((one) => one.contender === contender);
+    return [contender, ...row.map((configuration) => lookUp(book, configuration)[0].toFixed(2))];
+  });
+  return markdown(['misses per hand-over', ...table.processors.map(String)], rows);
 }
 
 function renderWords(table: Table, book: Book): string {
   const columns = configurationsOf(table).map((configuration) => lookUp(book, configuration)[2] ?? {});
   const names = [...new Set(columns.flatMap((column) => Object.keys(column)))].sort();
   const rows = names.map((name) => [name, ...columns.map((column) => column[name] ?? '-')]);
-  return markdown(['word', ...table.contenders], rows, 1);
+  return markdown(['word', ...table.contenders], rows);
 }
 
-/** Returns a table in Markdown. The first `left` columns are set to the left, and the others to the right. */
-function markdown(head: readonly string[], rows: readonly (readonly string[])[], left: number): string {
+/** Returns a table in Markdown. The first column is set to the left, and the others to the right. */
+function markdown(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((text, i) => Math.max(text.length, 4, ...rows.map((row) => row[i]?.length ?? 0)));
   const line = (cells: readonly string[]): string => {
-    const padded = cells.map((text, i) => (i < left ? text.padEnd(widths[i] ?? 0) : text.padStart(widths[i] ?? 0)));
+    const padded = cells.map((text, i) => (i === 0 ? text.padEnd(widths[i] ?? 0) : text.padStart(widths[i] ?? 0)));
     return `| ${padded.join(' | ')} |`;
   };
-  const rule = widths.map((width, i) => (i < left ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));
+  const rule = widths.map((width, i) => (i === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));
   return [line(head), line(rule), ...rows.map(line)].join('\n');
 }
 
