@@ -47,7 +47,7 @@ export interface KeyedRateLimiter extends KeyedRateLimiting {}
  * milliseconds, in the order of the calls. A key needs no set-up. Of a key whose permits count no more, nothing is kept.
  *
  * A key for which nobody waits takes about 100 bytes. With more than 7 permits it may get a little less than its rate, and
- * never more; see docs/tasks.md.
+ * never more; see docs/rate-limiter.md.
  *
  * Source: a log of the window beside the generic cell rate algorithm (ITU-T I.371), as in `RateLimiter`.
  *

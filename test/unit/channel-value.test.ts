@@ -322,7 +322,7 @@ describe('value', () => {
     expect([aborted.name, aborted.message]).toEqual(['AbortError', 'stop']);
   });
 
-  it('differs from structuredClone in what docs/channels.md lists', () => {
+  it('differs from structuredClone in these ways', () => {
     const shared = { a: 1 };
     const [one, two] = through(large, [shared, shared]) as object[];
     expect(one === two).toBe(false);
