@@ -79,5 +79,3 @@ describe('platoon log', () => {
     capacitor.dispose();
   });
 });
-
-describe('bands of bypass', () => {});
