@@ -10,6 +10,8 @@ interface Column {
   readonly shown: (value: number) => string;
   /** With `spread`, least and most stand beside the median. With `most`, the most of all rounds replaces the median. */
   readonly of?: 'spread' | 'most';
+  /** A page leaves the column out. */
+  readonly terminal?: true;
 }
 
 const RATE: Column = { figure: 'rate', heading: 'hand-overs\na second', shown: rate, of: 'spread' };
@@ -19,9 +21,9 @@ const BYPASS: Column = { figure: 'bypass', heading: 'largest\nbypass', shown: fi
 const COMMANDS: Column = { figure: 'commands', heading: 'commands a\nhand-over', shown: (value) => value.toFixed(3) };
 const MESSAGES: Column = { figure: 'messages', heading: 'messages a\nhand-over', shown: (value) => value.toFixed(3) };
 const BYTES: Column = { figure: 'bytesOut', heading: 'bytes\nout', shown: fixed };
-const SERVER: Column = { figure: 'serverMicros', heading: 'server\nµs', shown: fixed };
-const CLIENT: Column = { figure: 'clientMicros', heading: 'clients\nµs', shown: fixed };
-const SCRIPT: Column = { figure: 'scriptMicros', heading: 'µs a\ncall', shown: fixed };
+const SERVER: Column = { figure: 'serverMicros', heading: 'server\nµs', shown: fixed, terminal: true };
+const CLIENT: Column = { figure: 'clientMicros', heading: 'clients\nµs', shown: fixed, terminal: true };
+const SCRIPT: Column = { figure: 'scriptMicros', heading: 'µs a\ncall', shown: fixed, terminal: true };
 
 const PARTS: Readonly<Record<Part, { heading: string; at: string; columns: readonly Column[] }>> = {
   'hand-over': {
@@ -39,8 +41,8 @@ const PARTS: Readonly<Record<Part, { heading: string; at: string; columns: reado
     at: '',
     columns: [
       { figure: 'pair', heading: 'µs a pair', shown: fixed, of: 'spread' },
-      { figure: 'script', heading: 'µs an operation\nin the script', shown: fixed, of: 'spread' },
-      { figure: 'calls', heading: 'calls of\nthe script', shown: fixed },
+      { figure: 'script', heading: 'µs an operation\nin the script', shown: fixed, of: 'spread', terminal: true },
+      { figure: 'calls', heading: 'calls of\nthe script', shown: fixed, terminal: true },
     ],
   },
   mutex: {
@@ -55,6 +57,9 @@ const PARTS: Readonly<Record<Part, { heading: string; at: string; columns: reado
   },
 };
 
+/** What a page shows. A terminal shows all parts. */
+const ON_PAGE: readonly Part[] = ['hand-over', 'pairs', 'mutex'];
+
 /** A table, before it is formatted for a terminal or a page. */
 interface Made {
   readonly heading: string;
@@ -64,10 +69,7 @@ interface Made {
 
 /** Formats the report for a terminal. */
 export function report(results: Results): string {
-  // Of the tables of single servers, the page has those of the first one.
-  const others = results.servers.slice(1).map((server) => `; ${server}`);
-  const shown = tablesOf(results).filter(({ heading }) => !others.some((ending) => heading.endsWith(ending)));
-  const drawn = shown.map(({ heading, head, rows }) => {
+  const drawn = tablesOf(results, true).map(({ heading, head, rows }) => {
     const table = makeTable([...head]);
     for (const row of rows) table.push([...row]);
     return `${heading}\n${table.toString()}`;
@@ -78,10 +80,7 @@ export function report(results: Results): string {
 /** Formats the report for a page. */
 export function markdown(results: Results): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-  // Of the tables of single servers, the page has those of the first one.
-  const others = results.servers.slice(1).map((server) => `; ${server}`);
-  const shown = tablesOf(results).filter(({ heading }) => !others.some((ending) => heading.endsWith(ending)));
-  const drawn = shown.map(({ heading, head, rows }) => {
+  const drawn = tablesOf(results, false).map(({ heading, head, rows }) => {
     const columns = head.map((cell) => cell.replace('\n', ' '));
     const rule = head.map((_, i) => (i === 0 ? '---' : '---:'));
     return `### ${heading}\n\n${[columns, rule, ...rows].map(line).join('\n')}`;
@@ -98,16 +97,17 @@ function conditions({ environment, servers, load, options }: Results): string {
   return `${machine}\n${length}; load of the machine, average of a minute: ${before} before, ${load.after.toFixed(1)} after`;
 }
 
-function tablesOf(results: Results): Made[] {
-  const parts = each(results.runs, 'part').flatMap((part) => {
-    const ofPart = results.runs.filter((run) => run.part === part);
-    return each(ofPart, 'server').map((server) => {
-      const runs = ofPart.filter((run) => run.server === server);
-      return tableOf(results, part, `${PARTS[part].heading}; ${server}`, runs);
+/** The tables of the first server. Those for a terminal have all parts and columns, and the targets. */
+function tablesOf(results: Results, terminal: boolean): Made[] {
+  const [server] = results.servers;
+  const parts = each(results.runs, 'part')
+    .filter((part) => terminal || ON_PAGE.includes(part))
+    .map((part) => {
+      const runs = results.runs.filter((run) => run.part === part && run.server === server);
+      return tableOf(results, part, `${PARTS[part].heading}; ${server}`, runs, terminal);
     });
-  });
   const toReach = targetsOf(results);
-  return toReach.rows.length > 0 ? [toReach, ...parts] : parts;
+  return terminal && toReach.rows.length > 0 ? [toReach, ...parts] : parts;
 }
 
 function targetsOf(results: Results): Made {
@@ -125,8 +125,9 @@ function targetsOf(results: Results): Made {
   return { heading: 'to reach, medians of the rounds of this run', head: ['to reach', '', ...results.servers], rows };
 }
 
-function tableOf(results: Results, part: Part, heading: string, runs: readonly Run[]): Made {
-  const { at, columns } = PARTS[part];
+function tableOf(results: Results, part: Part, heading: string, runs: readonly Run[], terminal: boolean): Made {
+  const { at } = PARTS[part];
+  const columns = PARTS[part].columns.filter((column) => terminal || !column.terminal);
   const rows = each(runs, 'at').flatMap((number) => {
     const some = runs.filter((run) => run.at === number);
     return each(some, 'row').map((row) => {
