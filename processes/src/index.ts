@@ -9,6 +9,7 @@ export {
 } from '../../src/common/exporters.js';
 export type { Limited, MutexLimit, SemaphoreLimit } from '../../src/common/limiting.js';
 export type { Histogram, MetricPoint } from '../../src/common/metric.js';
+export type { RateRequest } from '../../src/common/rate.js';
 export type { PermitsRequest } from '../../src/common/waits.js';
 export type { Driver, Script, StopListening } from './drivers/driver.js';
 export { CancelledError, DisposedError, LeaseLostError, SpaceError, TimeoutError } from './errors.js';
@@ -20,7 +21,7 @@ export type { HeldAll, HeldOf, Holdable } from './objects/hold-all.js';
 export type { KeyedRateLimiter, KeyedRateLimiterOptions } from './objects/keyed-rate-limiter.js';
 export type { Leader, LeaderState } from './objects/leader.js';
 export type { Mutex } from './objects/mutex.js';
-export type { RateLimiter, RateLimiterOptions, RateLimiterState } from './objects/rate-limiter.js';
+export type { RateCallOptions, RateLimiter, RateLimiterOptions, RateLimiterState } from './objects/rate-limiter.js';
 export type { RwLock } from './objects/rw-lock.js';
 export type { Semaphore } from './objects/semaphore.js';
 export type { Durability, LocalOptions, SpaceOptions } from './options.js';

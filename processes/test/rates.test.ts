@@ -130,6 +130,42 @@ onForms('rates', ({ join, cut, forget }) => {
     expect(await later).toBeInstanceOf(TimeoutError);
   });
 
+  test('waiting counts the requests of this process, however they end', async () => {
+    const [a, b] = [await join(), await join()];
+    const options = { burst: 2 };
+    const [mine, yours] = [await a.rateLimiter('api', 2, LONG, options), await b.rateLimiter('api', 2, LONG, options)];
+    const users = a.keyedRateLimiter('users', 1, LONG);
+    for (const key of ['Ann', 'Bob']) await users.takeAsync(key);
+    await mine.takeAsync(2);
+    expect(await mine.tryTake()).toBe(false);
+    expect([mine.waiting, yours.waiting, users.waiting]).toEqual([0, 0, 0]);
+    const abortion = new AbortController();
+    const waits = [
+      failure(mine.takeAsync({ signal: abortion.signal })),
+      failure(mine.limit(() => {})()),
+      failure(users.takeAsync('Ann')),
+      failure(users.takeAsync('Bob')),
+    ];
+    expect([mine.waiting, yours.waiting, users.waiting]).toEqual([2, 0, 2]);
+    await until(async () => (await yours.inspect()).reserved === 2);
+    expect([mine.waiting, yours.waiting, users.waiting]).toEqual([2, 0, 2]);
+    abortion.abort(new SyntaxError('enough'));
+    await waits[0];
+    await users.cancelAll('Ann');
+    await waits[2];
+    expect([mine.waiting, users.waiting]).toEqual([1, 1]);
+    await failure(mine.takeAsync({ timeout: 1 }));
+    expect(mine.waiting).toBe(1);
+    await a.close();
+    await Promise.all(waits);
+    expect([mine.waiting, users.waiting]).toEqual([0, 0]);
+  });
+
+  test('a call that runs does not wait any more', async () => {
+    const rate = await (await join()).rateLimiter('api', 1, LONG);
+    expect(await rate.limit(() => rate.waiting)()).toBe(0);
+  });
+
   test('the dates of a process that has ended are free', async () => {
     const [a, b] = [await join(), await join()];
     const [mine, yours] = [await a.rateLimiter('api', 1, LONG), await b.rateLimiter('api', 1, LONG)];

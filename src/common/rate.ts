@@ -53,9 +53,9 @@ export interface RateCallOptions extends WaitOptions {
 }
 
 /** How many permits each call of `limit` takes, and how. Each may be left out. */
-export type RateRequest =
-  | [permits?: number | undefined, options?: RateCallOptions | undefined]
-  | [options: RateCallOptions];
+export type RateRequest<Options = RateCallOptions> =
+  | [permits?: number | undefined, options?: Options | undefined]
+  | [options: Options];
 
 /** What a `RateLimiter` of tasks and one of threads have in common. */
 export interface RateLimiting<Request extends readonly unknown[] = PermitsRequest> extends Rate {
@@ -102,6 +102,7 @@ export interface KeyedRateLimiting extends Rate {
  * Checks the arguments of `limit` of a rate, and returns its function.
  * @param most the number of permits that there are.
  * @param enter calls `call` when so many permits go. `stays` says whether they count until its result is settled.
+ * @param noEnd why there is no `until: 'end'`, and what to do instead.
  */
 export function limitedByRate<This, Arguments extends unknown[], T>(
   kind: string,
@@ -114,9 +115,11 @@ export function limitedByRate<This, Arguments extends unknown[], T>(
     wait: WaitOptions | undefined,
     args: Arguments,
   ) => unknown,
+  noEnd?: string,
 ): Limited<This, Arguments, T> {
   checkType(`${kind}.limit: run`, run, 'function', 'a function');
   const { wait: given, ...taken } = rateRequestOf(kind, request, most);
+  if (taken.stays && noEnd) throw new RangeError(`${kind}.limit: until must be 'begin', got 'end': ${noEnd}`);
   return limited(kind, run, given, async (call, wait, args) => await enter(call, taken, wait, args));
 }
 

@@ -3,17 +3,23 @@
  * the limiter and the key. The server forgets a key when nothing of it counts any more, and so does this process.
  */
 import { checkKey, type Key } from '../../../src/common/keys.js';
-import { type Limited, limited } from '../../../src/common/limiting.js';
-import { checkPause, checkSpent, type Rate as Numbers } from '../../../src/common/rate.js';
+import type { Limited } from '../../../src/common/limiting.js';
+import {
+  checkPause,
+  checkSpent,
+  limitedByRate,
+  type Rate as Numbers,
+  type RateRequest,
+} from '../../../src/common/rate.js';
 import { inspected, shown } from '../../../src/common/shown.js';
-import { type PermitsRequest, requestOf } from '../../../src/common/waits.js';
-import { checkInteger, checkName, checkType } from '../errors.js';
+import { requestOf } from '../../../src/common/waits.js';
+import { checkInteger, checkName } from '../errors.js';
 import type * as wire from '../script/wire.js';
 import type { Rate } from '../session/rates.js';
 import type { Session } from '../session/session.js';
 import type { WaitOptions } from './acquire.js';
 import { dueIn, type RateLimiterState, spend, stateIn, tryTake } from './rate-limiter.js';
-import { type RateLimiterOptions, take, US } from './rate-wait.js';
+import { NO_END, type RateCallOptions, type RateLimiterOptions, take, US } from './rate-wait.js';
 
 /** The options of a rate for each key. */
 export type KeyedRateLimiterOptions = RateLimiterOptions;
@@ -32,12 +38,20 @@ const LONGEST_KEY = 256;
  */
 export class KeyedRateLimiter {
   readonly #sessionOf: (rate: string) => Session;
+  /** All sessions of the space. */
+  readonly #sessions: () => Iterable<Session>;
   readonly #numbers: wire.RateNumbers;
   readonly #name: string;
 
   /** @internal */
-  constructor(sessionOf: (rate: string) => Session, name: string, numbers: wire.RateNumbers) {
+  constructor(
+    sessionOf: (rate: string) => Session,
+    sessions: () => Iterable<Session>,
+    name: string,
+    numbers: wire.RateNumbers,
+  ) {
     this.#sessionOf = sessionOf;
+    this.#sessions = sessions;
     this.#name = name;
     this.#numbers = numbers;
   }
@@ -60,6 +74,13 @@ export class KeyedRateLimiter {
   /** How many permits of a key may go at once after a pause. */
   get burst(): number {
     return this.#numbers.burst;
+  }
+
+  /** The number of requests of this process that wait, for all keys. It looks at each rate that this process knows. */
+  get waiting(): number {
+    let waiting = 0;
+    for (const { rates } of this.#sessions()) waiting += rates.waiting(`${this.#name}\0`);
+    return waiting;
   }
 
   #of(method: string, key: Key): Rate {
@@ -114,20 +135,24 @@ export class KeyedRateLimiter {
    * first argument of each call is the key. The call begins in the step that looks at the clock, so it is never too early
    * or too late. The calls may overlap. Never blocks the thread.
    * @param request the number of permits that each call takes, 1 (the default) to `permits`; and a time-out and a signal
-   * for the wait of each call. Each may be left out.
+   * for the wait of each call. Each may be left out. There is no `until: 'end'` here: the server is not told when a call
+   * ends.
    * @throws {RangeError | TypeError} for a bad number or option, or if `run` is not a function.
    * @example const get = hosts.limit((host: string, path: string) => fetch(`https://${host}${path}`));
    */
   limit<This, K extends Key, Arguments extends unknown[], T>(
     run: (this: This, key: K, ...args: Arguments) => T,
-    ...request: PermitsRequest<WaitOptions>
+    ...request: RateRequest<RateCallOptions>
   ): Limited<This, [key: K, ...args: Arguments], T> {
-    const [permits, options] = requestOf<WaitOptions>(request);
-    checkType(`${KIND}.limit: run`, run, 'function', 'a function');
-    this.#check('limit', permits);
     const what = `${KIND}.limit`;
-    return limited(KIND, run, options, async (begin, wait, [key]) =>
-      take(this.#of('limit', key), { what, permits, options: wait, begin }),
+    return limitedByRate(
+      KIND,
+      run,
+      request as RateRequest,
+      this.permits,
+      (begin, { permits }, options, [key]) =>
+        take(this.#of('limit', key), { what, permits, options: options as WaitOptions, begin }),
+      NO_END,
     );
   }
 

@@ -1,23 +1,25 @@
 /** A rate that all processes of a space share. rate-wait.ts says how a request waits. */
-import { type Limited, limited } from '../../../src/common/limiting.js';
+import type { Limited } from '../../../src/common/limiting.js';
 import {
   checkPause,
   checkResize,
   checkSpent,
+  limitedByRate,
   type Rate as Numbers,
   type RateOptions,
+  type RateRequest,
 } from '../../../src/common/rate.js';
 import { inspected, shown } from '../../../src/common/shown.js';
-import { type PermitsRequest, requestOf } from '../../../src/common/waits.js';
-import { checkInteger, checkType } from '../errors.js';
+import { requestOf } from '../../../src/common/waits.js';
+import { checkInteger } from '../errors.js';
 import type * as wire from '../script/wire.js';
 import type { Answered, Rate } from '../session/rates.js';
 import type { Session } from '../session/session.js';
 import { MOST_PERMITS } from '../session/shared-object.js';
 import type { WaitOptions } from './acquire.js';
-import { type RateLimiterOptions, take, tooMany, US } from './rate-wait.js';
+import { NO_END, type RateCallOptions, type RateLimiterOptions, take, tooMany, US } from './rate-wait.js';
 
-export type { RateLimiterOptions };
+export type { RateCallOptions, RateLimiterOptions };
 
 /** The state of a rate limiter on the server. */
 export interface RateLimiterState extends Numbers {
@@ -112,6 +114,14 @@ export class RateLimiter {
   }
 
   /**
+   * The number of requests of this process that wait, those that the server has not answered yet too. How many requests of
+   * other processes wait, the server does not know: `inspect().reserved` says for how many permits.
+   */
+  get waiting(): number {
+    return this.#rate.waiting;
+  }
+
+  /**
    * Takes permits: the promise is fulfilled when they may go. Takes one round trip, and then waits for the date that the
    * server has told. The code behind `await` runs a microtask later, or after the rest of the code that runs now, which
    * the limiter cannot see: `limit` begins exactly. Never blocks the thread.
@@ -149,19 +159,25 @@ export class RateLimiter {
    * begins in the step that looks at the clock, so it is never too early or too late. The calls may overlap.
    * Never blocks the thread.
    * @param request the number of permits that each call takes, 1 (the default) to `permits`; and a time-out and a signal
-   * for the wait of each call. Each may be left out.
+   * for the wait of each call. Each may be left out. There is no `until: 'end'` here: the server is not told when a call
+   * ends.
    * @throws {RangeError | TypeError} for a bad number or option, or if `run` is not a function.
    * @example const get = api.limit((address: string) => fetch(address));
    */
   limit<This, Arguments extends unknown[], T>(
     run: (this: This, ...args: Arguments) => T,
-    ...request: PermitsRequest<WaitOptions>
+    ...request: RateRequest<RateCallOptions>
   ): Limited<This, Arguments, T> {
-    const [permits, options] = requestOf<WaitOptions>(request);
-    checkType(`${KIND}.limit: run`, run, 'function', 'a function');
-    this.#check('limit', permits);
     const what = `${KIND}.limit`;
-    return limited(KIND, run, options, (begin, wait) => take(this.#rate, { what, permits, options: wait, begin }));
+    // Another process may have resized the rate, so the server says whether there are so many.
+    return limitedByRate(
+      KIND,
+      run,
+      request as RateRequest,
+      MOST_PERMITS,
+      (begin, { permits }, options) => take(this.#rate, { what, permits, options: options as WaitOptions, begin }),
+      NO_END,
+    );
   }
 
   #check(method: string, permits: number): void {

@@ -80,11 +80,38 @@ export interface Request<T> {
   late?(): T;
 }
 
+/** How each call of `limit` of a rate takes its permits. */
+export interface RateCallOptions extends WaitOptions {
+  /** The number of permits that each call takes, 1 (the default) to `permits`. */
+  readonly permits?: number;
+}
+
+/** Why `limit` has no `until: 'end'`. */
+export const NO_END =
+  'a server dates a call beforehand, and is not told when the call ends. To limit how many calls run at a time, put a ' +
+  'Semaphore of the space outside: slots.limit(rate.limit(f))';
+
 /** Waits until permits may go, and then calls `begin` in the step that has looked at the clock. */
-export async function take<T>(
-  rate: Rate,
-  { what, permits, options = {}, begin, late }: Request<T>,
-): Promise<Awaited<T>> {
+export async function take<T>(rate: Rate, request: Request<T>): Promise<Awaited<T>> {
+  if (request.late) return wait(rate, request);
+  rate.waiting++;
+  let waits = true;
+  const over = (): void => {
+    if (waits) rate.waiting--;
+    waits = false;
+  };
+  try {
+    const begin = (): T => {
+      over();
+      return request.begin();
+    };
+    return await wait(rate, { ...request, begin });
+  } finally {
+    over();
+  }
+}
+
+async function wait<T>(rate: Rate, { what, permits, options = {}, begin, late }: Request<T>): Promise<Awaited<T>> {
   const { timeout, signal } = checkWait(what, options);
   if (signal?.aborted) throw aborted(signal);
   const { clock, session } = rate;

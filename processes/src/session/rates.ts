@@ -75,6 +75,8 @@ export class Rate {
   readonly sleepers = new Set<() => void>();
   /** How many calls are under way. */
   asking = 0;
+  /** How many requests of this process wait. Those that only ask whether they may go now do not count. */
+  waiting = 0;
   /** Whether an object of the user keeps this. */
   isKept = false;
   /** Whether the rate had once other numbers than those with which it was opened. */
@@ -322,6 +324,13 @@ export class Rates {
     return this.#rates.size;
   }
 
+  /** How many requests of this process wait for rates whose names begin so. */
+  waiting(prefix: string): number {
+    let waiting = 0;
+    for (const rate of this.#rates.values()) if (rate.name.startsWith(prefix)) waiting += rate.waiting;
+    return waiting;
+  }
+
   /** What goes with a beat. */
   get mark(): wire.Arguments {
     return this.#rates.size === 0 ? [] : wire.beatOfRates(this.told.ages(this.session.around.clock.now()));
@@ -416,4 +425,5 @@ export class Rates {
   }
 }
 
-const isIdle = ({ sleepers, asking, isKept }: Rate): boolean => sleepers.size === 0 && asking === 0 && !isKept;
+const isIdle = ({ sleepers, asking, waiting, isKept }: Rate): boolean =>
+  sleepers.size === 0 && asking === 0 && waiting === 0 && !isKept;

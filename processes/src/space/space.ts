@@ -420,7 +420,7 @@ export class Space implements AsyncDisposable {
     const numbers = rateNumbersOf(what, permits, per, options);
     if (this.#closed ?? this.#draining) throw closed();
     const sessionOf = (rate: string): Session => this.#session(fnv1a(rate) % this.#options.partitions);
-    return new KeyedRateLimiter(sessionOf, name, numbers);
+    return new KeyedRateLimiter(sessionOf, () => this.#sessions.values(), name, numbers);
   }
 
   /**
