@@ -18,6 +18,7 @@ import type { Clock } from '../src/runtime/clock.js';
 import * as wire from '../src/script/wire.js';
 import { type Rate, type RateSession, Rates } from '../src/session/rates.js';
 import type { Surroundings } from '../src/session/surroundings.js';
+import { Asked, Dates, toldWrong, Windows } from './rate-checks.js';
 import { mulberry, type Random } from './simulation.js';
 
 export interface HistoryOptions {
@@ -60,6 +61,8 @@ export interface History {
 
 const START = 1_700_000_000_000;
 const CHANNEL = 'c:';
+/** For how long the script gives no dates after a loss, in microseconds (BEATS of a lease of rates.lua). */
+const BEAT_US = 1_000_000;
 /** For how long the server counts a process as alive that has died, in milliseconds. */
 const NOTICED = 60;
 
@@ -121,16 +124,8 @@ class World {
   processes: Process[] = [];
   started = 0;
   takes = 0;
-  begins: { at: number; width: number }[] = [];
-  all = 0;
-  most = 0;
-  longestGap = 0;
-  #inWindow = 0;
-  #first = 0;
-  /** What the server has given last, and the dates that were given back. */
-  #latest = 0;
-  /** Until when windows may be too full, because data was lost that nobody has told. */
-  excused = 0;
+  readonly windows: Windows;
+  readonly #dates: Dates;
 
   constructor(options: HistoryOptions) {
     const usual = {
@@ -140,6 +135,8 @@ class World {
     this.options = { ...usual, ...options };
     const { permits, per, burst, slack, seed } = this.options;
     this.numbers = rateNumbersOf('rate', permits, per, { burst, slack });
+    this.windows = new Windows(permits, per);
+    this.#dates = new Dates(this.numbers);
     this.random = mulberry(seed);
     this.server = State.begin('1'.padStart(40, '0'), START, 0, options.script);
     for (let i = 0; i < this.options.processes; i++) this.#start();
@@ -196,41 +193,33 @@ class World {
     }
   }
 
-  /** Dates never decrease, but for those that were given back. */
   #checkOrder(args: readonly string[], reply: string): void {
     const answer = wire.rateIn(reply, this.numbers);
     if ('most' in answer) {
       this.fault(`refuses ${args.join(' ')}`);
       return;
     }
-    const what = args[12];
-    if (what === 'T' && answer.ok) {
-      if (answer.date < answer.moment) this.fault(`a date that has passed: ${reply}`);
-      // `last` is the latest date: that of this request, unless it has got one that was given back.
-      if (answer.last < this.#latest) this.fault(`an earlier date than that of those before: ${reply}`);
-      if (answer.date < answer.last) this.count('got a date that was given back');
+    if (args[12] !== 'T' || !answer.ok) {
+      this.#dates.changed(answer);
+      return;
     }
-    this.#latest = answer.last;
+    // What a process has told of a loss counts at dates that it was told.
+    const wrong = this.#dates.got(answer, Number(args[13]), this.histories > 1 ? Infinity : BEAT_US);
+    if (wrong) this.fault(`${wrong}: ${reply}`);
+    if (answer.date < answer.last) this.count('got a date that was given back');
   }
 
-  begin(width: number): void {
-    const { permits, per, takes } = this.options;
-    const { begins, now } = this;
-    const last = begins.at(-1);
-    if (last) this.longestGap = Math.max(this.longestGap, now - last.at);
-    begins.push({ at: now, width });
-    this.all += width;
-    this.#inWindow += width;
-    for (; now - (begins[this.#first]?.at as number) >= per; this.#first++)
-      this.#inWindow -= begins[this.#first]?.width as number;
-    if (this.#first > 10_000) {
-      begins.splice(0, this.#first);
-      this.#first = 0;
+  begin(width: number, asked: Asked): void {
+    const { per, slack, takes } = this.options;
+    const { now } = this;
+    const tooMany = this.windows.begin(now, width);
+    if (tooMany) this.fault(`${tooMany} permits begin in ${per} ms`);
+    const { told } = asked;
+    if (!told) this.fault('begins without a date');
+    else if (!told.isMoved()) {
+      const wrong = toldWrong(told.answer, { ...told, at: now, slack });
+      if (wrong) this.fault(wrong);
     }
-    if (now >= this.excused) {
-      this.most = Math.max(this.most, this.#inWindow);
-      if (this.#inWindow > permits) this.fault(`${this.#inWindow} permits begin in ${per} ms`);
-    } else if (this.#inWindow > permits) this.count('begins in a window that a loss has made too full');
     this.takes++;
     if (this.takes < takes) this.#happens();
   }
@@ -259,7 +248,10 @@ class World {
     }
     if (this.happens(jumps)) {
       this.count('jumps');
+      const before = this.offset;
       this.offset = this.random(3) === 0 ? 0 : (this.random(2) ? 1 : -1) * this.random(10_000_000);
+      // Keys may have expired.
+      if (this.offset > before) this.#dates.begins();
     }
     if (this.happens(losses)) this.#lose();
     if (this.happens(cuts)) {
@@ -272,7 +264,7 @@ class World {
   #lose(): void {
     this.count('losses');
     this.server = State.begin(`${++this.histories}`.padStart(40, '0'), this.serverTime, 0, this.options.script);
-    this.#latest = 0;
+    this.#dates.begins();
     for (const process of this.processes) process.isKnown = false;
     for (const process of this.processes) process.in(this.random(500), () => process.reconnect());
   }
@@ -291,8 +283,9 @@ class World {
     }
     for (const process of this.processes) process.die();
     const possible = (permits * this.now) / (per + slack);
-    const begun = this.all / possible;
-    const { faults, most, longestGap, happened } = this;
+    const { all, most, longestGap } = this.windows;
+    const begun = all / possible;
+    const { faults, happened } = this;
     return { faults, takes: this.takes, most, begun, longestGap, happened };
   }
 }
@@ -423,14 +416,15 @@ class Process {
     this.#isOpen = false;
     this.rates.lost();
     this.#conn = this.isKnown ? this.#conn + 1 : 0;
-    const { histories } = this.#world;
-    const topmost = histories > 1 ? ((histories + 1) * 2 ** 44).toString(16) : '0';
+    const { histories, server } = this.#world;
+    // Of all losses, each process was told larger tickets than the server makes from its time.
+    const topmost = histories > 1 ? ((histories + 8) * 2 ** 44).toString(16) : '0';
     this.#call(wire.enter(1, 500, 'label', '-', topmost).map(String), ([answer]) => {
       if (!String(answer).startsWith('O ')) {
         this.#world.fault(`O is answered by ${answer}`);
         return;
       }
-      this.isKnown = true;
+      this.isKnown = server === this.#world.server;
       this.#isOpen = true;
       for (const send of this.#waiting.splice(0)) send();
       this.rates.tellAll();
@@ -459,10 +453,11 @@ class Process {
       if (abortion) this.in(world.random(per), () => abortion.abort());
       const begin = (): void => {
         if (this.#isDead) world.fault('a dead process begins');
-        else world.begin(width);
+        else world.begin(width, asked);
       };
+      const asked = new Asked();
       const wait = { timeout, signal: abortion?.signal };
-      await take(this.rate, { what: 'take', permits: width, options: wait, begin }).catch(() => {});
+      await asked.run(() => take(this.rate, { what: 'take', permits: width, options: wait, begin })).catch(() => {});
       if (this.#isDead) return;
       if (world.happens(busy)) this.#busyUntil = world.now + world.random(3 * slack);
       await new Promise<void>((resolve) => this.in(world.random(5), resolve));

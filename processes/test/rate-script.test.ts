@@ -144,3 +144,34 @@ test('a jump of the clock is no time that has passed if the end of a session com
   const told = { seen: START * 1000, low: 1000, high: 2000 };
   expect(ask(OTHER, 3_600_000, ['I'], { told }).moment).toBeLessThan((START + 1000) * 1000);
 });
+
+const HOUR = 3_600_000;
+/** What a process was told at the start, so many milliseconds ago. */
+const toldAt = (ms: number): Partial<Asked> => ({
+  told: { seen: START * 1000, low: ms * 1000, high: ms * 1000 + 500 },
+});
+
+test('however often the clock of the server jumps ahead, its time is not ahead of that of the processes', () => {
+  const { ask } = two();
+  ask(SID, 0, ['I']);
+  for (let ms = 1; ms <= 5; ms++) {
+    const ahead = ask(OTHER, ms * HOUR, ['I'], toldAt(ms)).moment - START * 1000;
+    expect(ahead).toBeGreaterThan(ms * 998);
+    expect(ahead).toBeLessThanOrEqual(ms * 1000);
+  }
+});
+
+test('a clock that jumps ahead and back does not end the pause after a loss', () => {
+  const { ask } = two();
+  ask(SID, 0, ['I']);
+  ask(OTHER, HOUR, ['I'], toldAt(1));
+  const { date, moment } = ask(OTHER, 2, TAKE, toldAt(2));
+  expect(date - moment).toBe(1_000_000);
+});
+
+test('a jump of less than a second loses nothing', () => {
+  const { ask } = two();
+  const numbers = { permits: 1, per: 95_000, burst: 1, slack: 5_000 };
+  const { date } = ask(SID, 0, TAKE, { numbers });
+  expect(ask(SID, 950, TAKE, { numbers, ...toldAt(50) }).date).toBe(date + 100_000);
+});

@@ -89,13 +89,19 @@ rates = function()
         began = now()
         call('HSET', META, 'began', format('%.0f', began))
       end
-      moment = math.floor(most)
+      -- Not `most`: then each of several jumps in a window would make the window shorter by a part of the slack.
+      moment = least
     end
     if moment ~= here + offset then call('HSET', META, 'offset', format('%.0f', moment - here)) end
     call('HSET', META, 'seen', format('%.0f', moment))
     -- After a loss, those who know what was lost say so within a beat.
     local left = began + beat - now()
-    pause_of_loss = left > 0 and left <= beat and math.ceil(left * 1000) or 0
+    if left > beat then
+      -- The clock has gone back since, so nobody knows how much of the beat has passed.
+      began, left = now(), beat
+      call('HSET', META, 'began', format('%.0f', began))
+    end
+    pause_of_loss = left > 0 and math.ceil(left * 1000) or 0
   end
 
   -- Drops what lies a window behind a time.
@@ -164,7 +170,8 @@ rates = function()
     following = math.min(following, LAST_TIME)
     local whole = numbers .. format('%014x%014x%014x%014x', given, following, latest, taken) .. rare
       .. format('%08x', #runs) .. runs .. holes
-    local lasts = math.max(1, math.ceil((math.max(latest + window, following, paused) - moment) / 1000) + 1)
+    -- So much longer that a jump by which nobody notices a loss does not lose it.
+    local lasts = math.ceil((math.max(latest + window, following, paused, moment) - moment + JUMP + slack) / 1000) + 1
     -- A rate that was resized must not forget its numbers.
     if resized == 1 then lasts = 31536000000 end
     -- [server
