@@ -21,8 +21,8 @@ const ROOT = new URL('../../', import.meta.url);
  * page: the page with the table. drawings: where the drawings go, by the endings of their names. modules: the modules
  * whose code is measured. command: the arguments of the benchmark; rows: the rows that it measures, if not all. record:
  * the kept record of a measurement that another machine has made, in place of the command. columns: the columns of the
- * table; a figure without columns has no table. of: the figure whose measurement this figure shows as well, with the
- * rows in `only`.
+ * table; a figure without columns has no table. only: the rows of the table, if not all. of: the figure whose measurement
+ * this figure shows as well.
  */
 export const FIGURES = {
   locks: {
@@ -37,7 +37,21 @@ export const FIGURES = {
     drawings: {},
     modules: ['core', 'algorithms'],
     command: 'semaphores --threads 1,2,4,16,64 --runs 3 --seconds 0.7 --warm-up 50',
-    columns: ['semaphore', 'pair', 'rates 2', 'rates 4', 'rates 16', 'rates 64', 'wait 64', 'release'],
+    only: [
+      'Semaphore',
+      'TwaSemaphore',
+      'TicketSemaphore',
+      'ChainSemaphore',
+      'ChainSemaphore all',
+      'ChainSemaphore due',
+      'ChannelSemaphore',
+      'ChannelSemaphore lazy',
+      'LocationSemaphore',
+      'twa-futex',
+      'ticket-futex',
+      'sem_t',
+    ],
+    columns: ['semaphore', 'pair', 'rate 4', 'rate 16', 'rate 64', 'wait 64', 'release'],
   },
   order: {
     page: 'docs/papers/p0514.md',
@@ -62,9 +76,9 @@ export const FIGURES = {
     command: 'semaphores --threads 2,4,16 --runs 3 --seconds 1 --no-pairs',
     rows:
       'TicketSemaphore spin,TwaSemaphore spin,ChainSemaphore spin,TwaSemaphore spin near,ChainSemaphore spin near,' +
-      'TwaSemaphore yield,TicketSemaphore,TwaSemaphore,ChainSemaphore,Semaphore,BinarySemaphore,CountingSemaphore,' +
-      'atomicWait lock,AtomicSemaphore lock,ticket-spin,twa-spin,twa-spin near,ticket-futex,twa-futex,sem_t',
-    columns: ['semaphore', 'used 2', 'used 4', 'used 16', 'work 2', 'work 4', 'work 16'],
+      'TwaSemaphore yield,TicketSemaphore,TwaSemaphore,ChainSemaphore,Semaphore,' +
+      'ticket-spin,twa-spin,twa-spin near,ticket-futex,twa-futex,sem_t',
+    columns: ['semaphore', 'used 2', 'used 4', 'work 2', 'work 4'],
   },
   platoons: {
     page: 'docs/papers/capacitors.md',
@@ -99,7 +113,7 @@ export const FIGURES = {
     drawings: { '': 'docs/papers/locks-2-processors.svg' },
     modules: ['algorithms'],
     record: 'bench/records/locks-paper-2-processors.jsonl.gz',
-    columns: ['lock', ...[1, 2, 4, 8, 16, 32, 64, 128].map((n) => `both ${n}`)],
+    columns: ['lock', ...[2, 4, 64].map((n) => `both ${n}`)],
   },
 };
 
@@ -142,14 +156,6 @@ const COLUMNS = {
   semaphore: () => ['semaphore', ({ name }) => `\`${name}\``],
   pair: () => ['pair, ns', ({ pairs }) => short(middle(pairs.map(({ nanoseconds }) => nanoseconds)))],
   rate: (n) => [`${n} threads, a second`, ({ at }) => short(middle(at(n).map(rateOf)))],
-  rates: (n) => [
-    `${n} threads`,
-    ({ at }) => {
-      const all = at(n).map(rateOf);
-      if (all.length === 0) return '';
-      return `${short(middle(all))} (${short(Math.min(...all))} to ${short(Math.max(...all))})`;
-    },
-  ],
   both: (n) => [
     counted(n),
     ({ at }) => {

@@ -1,22 +1,17 @@
-/** docs/papers/algorithms.md says how often a search takes each way off a chain. The counts are those of this build. */
-import { readFileSync } from 'node:fs';
+/** One small search takes each of the four ways to take an element off a chain again (core/papers/chains.ts). */
 import { expect, it } from 'vitest';
 import { search } from '../src/engine/search/search.js';
 import { models } from '../src/models/all.js';
 import { programOf } from '../src/programs.js';
 import { Driver } from '../src/scene/driver.js';
 
-const page = readFileSync(new URL('../../docs/papers/algorithms.md', import.meta.url), 'utf8');
 const MODEL = 'chain all: 3x1';
 
-it('the counts of the ways off a chain are those of the page', () => {
+it(`the model ${MODEL} takes each way off a chain`, () => {
   const model = models.find(({ name }) => name === MODEL);
   if (model === undefined) throw new Error(`there is no model ${MODEL}`);
   const { tallies, violation } = search(() => new Driver(programOf(model), model));
   expect(violation).toBeUndefined();
   const [undone, detached, open, flushed] = (tallies ?? []).slice(1);
-  expect(page.replaceAll('\n', ' ')).toContain(
-    `the model \`${MODEL}\` (three threads that each acquire and release once) the counts are: undone ${undone}, ` +
-      `detached ${detached}, open ${open}, flushed ${flushed}.`,
-  );
+  for (const count of [undone, detached, open, flushed]) expect(count).toBeGreaterThan(0);
 });
