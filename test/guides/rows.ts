@@ -1,41 +1,99 @@
 /** The rows of a guide from another library: each row is a program of that library, and one of this library. */
-import { readFileSync } from 'node:fs';
-import { expect, it } from 'vitest';
+import { existsSync, readFileSync } from 'node:fs';
+import { type Transferable, Worker } from 'node:worker_threads';
+import { describe, expect, it } from 'vitest';
 
 type Program = () => unknown;
 
 /**
  * What a row has: the program of the other library, that of this one, and the answer of both. If the page says that they
  * differ, the second answer is that of this library. A row of which the page says that there is nothing like it has null.
+ * If the other side is of another language, or its program cannot be run here, a row has our program and its answer.
  */
-type Row = null | readonly [theirs: Program, ours: Program, answer: unknown, oursIs?: unknown];
+type Compared = readonly [theirs: Program, ours: Program, answer: unknown, oursIs?: unknown];
+type Row = null | Compared | readonly [ours: Program, answer: unknown];
+export type Rows = Readonly<Record<string, Row>>;
 
-/** Tests each row of the first table of a page. The keys are the first cells of the rows. */
-export function guide(page: string, rows: Readonly<Record<string, Row>>): void {
-  const text = readFileSync(new URL(`../../docs/guides/${page}`, import.meta.url), 'utf8');
-  const [, table = ''] = /^\| .*\|\n\| --- .*\|\n((?:\|.*\|\n)+)/m.exec(text) ?? [];
-  const cells = new Map(
-    table
+const TABLE = /^\| .*\|\n(\| --- .*\|)\n((?:\|.*\|\n)+)/gm;
+const WITHOUT_PROGRAM = /nothing|not needed|taketurns-processes/;
+
+/** The tables of a page, without those of figures, whose columns are set flush right. Each row by its first cell. */
+function tablesOf(text: string): Map<string, string>[] {
+  return [...text.matchAll(TABLE)].flatMap(([, under = '', rows = '']) => {
+    if (under.includes('--:')) return [];
+    const cells = rows
       .trimEnd()
       .split('\n')
-      .map((line) => line.slice(2, -2).split(' | ') as [string, string]),
-  );
+      .map((line) => line.slice(2, -2).split(' | '));
+    return [new Map(cells.map(([first = '', ...rest]) => [first, rest.join(' | ')]))];
+  });
+}
+
+/** Tests each row of each table of a page. The keys are the first cells of the rows. */
+export function guide(page: string, ...tables: readonly Rows[]): void {
+  const found = ['docs/guides', 'processes/docs'].map((at) => new URL(`../../${at}/${page}`, import.meta.url));
+  const file = found.find((at) => existsSync(at));
+  if (file === undefined) throw new Error(`There is no page ${page}.`);
+  const ofPage = tablesOf(readFileSync(file, 'utf8'));
 
   it(`each row of ${page} has a program`, () => {
-    expect(Object.keys(rows)).toEqual([...cells.keys()]);
+    expect(tables.map((rows) => Object.keys(rows))).toEqual(ofPage.map((rows) => [...rows.keys()]));
   });
 
-  for (const [cell, row] of Object.entries(rows)) {
-    it(cell, async () => {
-      if (row === null) {
-        expect(cells.get(cell)).toMatch(/^nothing like it|taketurns-processes/);
-        return;
+  for (const [i, rows] of tables.entries()) {
+    describe(`table ${i + 1}`, () => {
+      for (const [cell, row] of Object.entries(rows)) {
+        it(cell, async () => {
+          if (row === null) {
+            expect(ofPage[i]?.get(cell)).toMatch(WITHOUT_PROGRAM);
+          } else if (row.length === 2) {
+            const [ours, answer] = row;
+            expect(await ours()).toEqual(answer);
+          } else {
+            const [theirs, ours, answer, oursIs = answer] = row;
+            const [first, second] = await Promise.all([theirs(), ours()]);
+            expect({ theirs: first, ours: second }).toEqual({ theirs: answer, ours: oursIs });
+          }
+        });
       }
-      const [theirs, ours, answer, oursIs = answer] = row;
-      const [first, second] = await Promise.all([theirs(), ours()]);
-      expect({ theirs: first, ours: second }).toEqual({ theirs: answer, ours: oursIs });
     });
   }
+}
+
+type Sync = typeof import('taketurns/sync');
+type Channels = typeof import('taketurns/channel');
+type Library = typeof import('taketurns') & Sync & Omit<Channels, keyof Sync> & typeof import('taketurns/report');
+
+export interface Elsewhere<T> {
+  /** What the function has returned. */
+  readonly answer: Promise<T>;
+  /** Ends the thread, wherever it is. */
+  die(): Promise<unknown>;
+}
+
+/** What a function gets in the other thread: the library, what was posted to it, and how it tells something. */
+export type Inside<D> = Library & { data: D; tell: (what: unknown) => void };
+
+/**
+ * Runs a function in another thread, which ends with it. The function gets the library and what is posted to it, and uses
+ * nothing else from outside: its text goes to the thread.
+ */
+export function elsewhere<T, D>(
+  run: (inside: Inside<D>) => T | Promise<T>,
+  data?: D,
+  transfer: Transferable[] = [],
+): Elsewhere<T> & { told: Promise<unknown> } {
+  const worker = new Worker(new URL('./elsewhere.mjs', import.meta.url), {
+    workerData: { source: `${run}`, data },
+    transferList: transfer as never,
+  });
+  const told = new Promise((resolve) => worker.on('message', ({ told }) => told && resolve(told[0])));
+  const answer = new Promise<T>((resolve, reject) => {
+    worker.on('message', ({ answer }) => answer && resolve(answer[0]));
+    worker.on('error', reject);
+  });
+  answer.catch(() => {});
+  return { answer, told, die: () => worker.terminate() };
 }
 
 /** Makes a function limited, as `limiter.wrap` does. */
@@ -92,3 +150,9 @@ export async function outcome(call: () => unknown): Promise<unknown> {
 
 /** Waits, by the timers of Node. */
 export const pause = (milliseconds: number): Promise<void> => new Promise((done) => setTimeout(done, milliseconds));
+
+/** A promise that is never settled. */
+export const never = (): Promise<never> => new Promise(() => {});
+
+/** The value, after so long that whatever else should happen has happened. */
+export const later = <T>(value: T): Promise<T> => pause(50).then(() => value);
