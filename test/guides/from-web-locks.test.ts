@@ -209,8 +209,9 @@ guide(
       },
       () => {
         const name = fresh();
-        Mutex.open(name).lock();
-        return elsewhere(({ Mutex, data }) => !Mutex.open(data).tryLock(), name).answer;
+        const mutex = Mutex.open(name);
+        mutex.lock();
+        return elsewhere(({ Mutex, data }) => !Mutex.open(data).tryLock(), name).answer.finally(() => mutex.unlock());
       },
       true,
     ),

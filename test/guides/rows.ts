@@ -67,6 +67,8 @@ type Library = typeof import('taketurns') & Sync & Omit<Channels, keyof Sync> & 
 export interface Elsewhere<T> {
   /** What the function has returned. */
   readonly answer: Promise<T>;
+  /** The first thing that it has told. */
+  readonly told: Promise<unknown>;
   /** Ends the thread, wherever it is. */
   die(): Promise<unknown>;
 }
@@ -82,18 +84,20 @@ export function elsewhere<T, D>(
   run: (inside: Inside<D>) => T | Promise<T>,
   data?: D,
   transfer: Transferable[] = [],
-): Elsewhere<T> & { told: Promise<unknown> } {
+): Elsewhere<T> {
   const worker = new Worker(new URL('./elsewhere.mjs', import.meta.url), {
     workerData: { source: `${run}`, data },
     transferList: transfer as never,
   });
-  const told = new Promise((resolve) => worker.on('message', ({ told }) => told && resolve(told[0])));
-  const answer = new Promise<T>((resolve, reject) => {
-    worker.on('message', ({ answer }) => answer && resolve(answer[0]));
-    worker.on('error', reject);
-  });
-  answer.catch(() => {});
-  return { answer, told, die: () => worker.terminate() };
+  const first = <V>(what: 'answer' | 'told'): Promise<V> => {
+    const promise = new Promise<V>((resolve, reject) => {
+      worker.on('message', (message) => message[what] && resolve(message[what][0]));
+      worker.on('error', reject);
+    });
+    promise.catch(() => {}); // not each test wants both
+    return promise;
+  };
+  return { answer: first('answer'), told: first('told'), die: () => worker.terminate() };
 }
 
 /** Makes a function limited, as `limiter.wrap` does. */
@@ -156,3 +160,7 @@ export const never = (): Promise<never> => new Promise(() => {});
 
 /** The value, after so long that whatever else should happen has happened. */
 export const later = <T>(value: T): Promise<T> => pause(50).then(() => value);
+
+/** Whether a promise waits, or else its outcome. */
+export const waits = (promise: Promise<unknown>): Promise<unknown> =>
+  Promise.race([outcome(() => promise), later('waits')]);
