@@ -50,9 +50,6 @@ export const FIGURES = {
       'ReciprocatingLock+capacitor',
       'pthread_mutex',
       'sem_t',
-      'ticket-futex',
-      'twa-futex',
-      'mcs-futex',
     ],
     columns: ['lock', 'rate 4', 'rate 16', 'rate 64', 'fairness 64', 'wait 64', 'bypass 64'],
   },
@@ -75,7 +72,7 @@ export const FIGURES = {
       'ticket-futex',
       'sem_t',
     ],
-    columns: ['semaphore', 'pair', 'rate 4', 'rate 16', 'rate 64', 'wait 64', 'release'],
+    columns: ['semaphore', 'pair', 'rate 4', 'rate 16', 'rate 64', 'wait 64'],
   },
   order: {
     page: 'docs/papers/p0514.md',
@@ -134,20 +131,15 @@ export const FIGURES = {
       'TtsLock spin',
       'TtsLock spin+capacitor',
       'TtsLock spin+fractional',
-      'tts-spin',
       'TicketLock spin',
       'TicketLock spin+capacitor',
       'TicketLock spin+fractional',
-      'ticket-spin',
       'McsLock spin',
       'McsLock spin+capacitor',
-      'mcs-spin',
       'LifoLock spin',
       'LifoLock spin+capacitor',
-      'lifo-spin',
       'ReciprocatingLock spin',
       'ReciprocatingLock spin+capacitor',
-      'reciprocating-spin',
     ],
     columns: ['lock', ...[1, 2, 4, 8, 16].map((n) => `both ${n}`)],
   },
@@ -168,7 +160,7 @@ export const FIGURES = {
       'ReciprocatingLock spin',
       'ReciprocatingLock spin+capacitor',
     ],
-    columns: ['lock', ...[2, 4, 64].map((n) => `both ${n}`)],
+    columns: ['lock', ...[4, 64].map((n) => `both ${n}`)],
   },
 };
 
@@ -229,17 +221,9 @@ const COLUMNS = {
   fairness: (n) => [`fairness, ${n} threads`, ({ at }) => short(middle(at(n).map(fairnessOf)))],
   wait: (n) => [`longest wait at ${n}, ms`, ({ probe }) => short(probe(n)?.longestWaitMs ?? Number.NaN)],
   bypass: (n) => ['largest bypass', ({ probe }) => String(probe(n)?.largestBypass ?? '')],
-  release: () => [
-    'release of 64, ns',
-    ({ releases }) => {
-      const of = (wanted) =>
-        short(middle(releases.filter(({ shape }) => shape === wanted).map(({ nanoseconds }) => nanoseconds)));
-      return releases.length === 0 ? '' : `${of('one step')} / ${of('loop')}`;
-    },
-  ],
 };
 
-function tableOf({ rows, runs, probes, pairs, releases = [] }, columns, names) {
+function tableOf({ rows, runs, probes, pairs }, columns, names) {
   const cells = columns.map((column) => {
     const [kind, n] = column.split(' ');
     return COLUMNS[kind](Number(n));
@@ -252,7 +236,6 @@ function tableOf({ rows, runs, probes, pairs, releases = [] }, columns, names) {
       const row = {
         name,
         pairs: of(pairs),
-        releases: of(releases),
         at: (n) => of(runs).filter(({ threads }) => threads === n),
         probe: (n) => of(probes).find(({ threads }) => threads === n),
       };
