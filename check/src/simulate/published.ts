@@ -112,7 +112,10 @@ export const tables: readonly Table[] = [
     name: 'capacitors',
     contenders: namesOf('capacitors'),
     processors: [4, 8, 10, 16, 64],
-    shown: { contenders: namesOf('capacitors').filter((name) => name.startsWith('TtsLock')), processors: [4, 16, 64] },
+    shown: {
+      contenders: ['on grant', '1 lane', '4 lanes', '10 permits'].map((kind) => `TtsLock, ${kind}`),
+      processors: [4, 16, 64],
+    },
   },
   { ...SHORT, name: 'reading', contenders: namesOf('reading') },
   {
