@@ -5,8 +5,8 @@
  *
  * The runtime stops a thread only where the thread enters a function, goes round a loop or returns from a function. An
  * exception such as a stack overflow cuts a call short only where it enters a function. So a section contains no call,
- * no loop and no return. docs/internals/adding-a-primitive.md has a table of all sections. The sections that are
- * written here lie in these files:
+ * no loop and no return. docs/internals/adding-a-primitive.md says what this demands of a new primitive. The sections
+ * that are written here lie in these files:
  *
  *     R1           core/queue/queue.ts, runs.ts
  *     R2           core/queue/queue.ts

@@ -229,7 +229,10 @@ describe('the lists of folders and files are complete', () => {
     const rows = [...read('docs/internals/architecture.md').matchAll(/^\| `([\w./-]+\/)` \| (.*) \|$/gm)];
     const listed = new Map(rows.map(([, folder, text]) => [folder, text]));
     expect([...listed.keys()].filter((folder) => !sources.includes(folder))).toEqual([]);
-    const named = [...(listed.get('core/') ?? '').matchAll(/`(\w+\/)`/g)].map(([, folder]) => `core/${folder}`);
+    // A folder of core/ or src/ has a row, or is named in the row of its parent.
+    const named = ['core/', 'src/'].flatMap((parent) =>
+      [...(listed.get(parent) ?? '').matchAll(/`(\w+\/)`/g)].map(([, folder]) => `${parent}${folder}`),
+    );
     const there = [...roots, ...entries('core/', false), ...entries('src/', false)];
     // Hidden folders may be those of an editor.
     const wanted = there.filter((path) => path.endsWith('/') && !path.startsWith('.'));
