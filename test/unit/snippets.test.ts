@@ -74,7 +74,7 @@ describe('the README', () => {
 
 describe('each program of the pages', () => {
   it('is found', () => {
-    for (const page of ['semaphore', 'mutex', 'condition', 'rw-lock', 'barrier', 'latch', 'recipes']) {
+    for (const page of ['semaphore', 'mutex', 'condition', 'rw-lock', 'barrier', 'latch']) {
       expect(snippets.map((snippet) => snippet.page)).toContain(`docs/${page}.md`);
     }
     for (const source of [
