@@ -49,6 +49,19 @@ onForms('rates', ({ join, cut, forget }) => {
     expect(String(mine)).toBe(`RateLimiter("api": 5 in ${LONG} ms)`);
   });
 
+  test('a listener for metrics does not come between the look at the clock and the call', async () => {
+    const space = await join();
+    const order: string[] = [];
+    space.on('metric', ({ event }) => order.push(event));
+    const rate = await space.rateLimiter('api', 5, LONG, { burst: 5 });
+    await rate.limit(() => order.push('call'))();
+    const fails = rate.limit(() => {
+      throw new Error('no');
+    });
+    expect((await failure(fails())).message).toBe('no');
+    expect(order).toEqual(['call', 'begin', 'begin']);
+  });
+
   test('no window has one too many, and the dates are those of the order of the calls', async () => {
     const [a, b] = [await join(), await join()];
     const options = { burst: 5, slack: 100 };

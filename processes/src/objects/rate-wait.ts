@@ -118,8 +118,8 @@ async function wait<T>(rate: Rate, { what, permits, options = {}, begin, late }:
   const { around } = session;
   const stamp = around.stamp();
   const deadline = clock.now() + timeout;
-  const measure = (event: 'wait' | 'begin' | 'late' | 'timeout'): void =>
-    around.measureRate(event, rate.name, permits, stamp);
+  const measure = (event: 'wait' | 'begin' | 'late' | 'timeout', at?: number): void =>
+    around.measureRate(event, rate.name, permits, stamp, at);
   const expired = (): Awaited<T> | T => {
     measure('timeout');
     if (late) return late();
@@ -190,9 +190,16 @@ async function wait<T>(rate: Rate, { what, permits, options = {}, begin, late }:
       giveBack(rate, answer, permits, sid);
       isAgain = true;
     }
-    if (!isAgain && clock.now() - rate.when(date).least <= (answer.slack / US) * USED) {
-      measure('begin');
-      return await begin();
+    const now = clock.now();
+    if (!isAgain && now - rate.when(date).least <= (answer.slack / US) * USED) {
+      let begun: T;
+      try {
+        begun = begin();
+      } finally {
+        // Listeners take their time, so they hear of the begin afterwards.
+        measure('begin', now);
+      }
+      return await begun;
     }
     measure('late');
     shortest = Math.min(shortest, (got - sent) * US);

@@ -31,8 +31,11 @@ export interface Surroundings extends Omit<Checked, 'heartbeat'> {
    * Tells the listeners for metrics what has happened to a request, unless nobody listened at the time of the stamp.
    */
   measure(event: Metric['event'], object: SharedObject, permits: number, stamp: number): void;
-  /** The same of a request for permits of a rate: of a rate, or of the rates of a name and their keys. */
-  measureRate(event: Metric['event'], name: string, permits: number, stamp: number): void;
+  /**
+   * The same of a request for permits of a rate: of a rate, or of the rates of a name and their keys. at: when it has
+   * happened; by default now.
+   */
+  measureRate(event: Metric['event'], name: string, permits: number, stamp: number, at?: number): void;
   /** How many functions of `runExclusive` and `limit` run, or wait for their permits. */
   running: number;
   /** Is called when the last of these functions has ended, or has got no permits. */

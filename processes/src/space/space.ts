@@ -141,13 +141,13 @@ export class Space implements AsyncDisposable {
         const ms = options.clock.now() - stamp;
         this.#listeners.emit('metric', { event, name, kind: KINDS[settings.kind], permits, ms });
       },
-      measureRate: (event, name, permits, stamp) => {
+      measureRate: (event, name, permits, stamp, at) => {
         if (stamp === 0 || !this.#listeners.has('metric')) return;
         // Keys are many, so they count together.
         const [rate = ''] = name.split('\0');
         this.#listeners.emit('metric', {
           ...{ event, name: rate, kind: rate === name ? 'ratelimiter' : 'keyedratelimiter' },
-          ...{ permits, ms: options.clock.now() - stamp },
+          ...{ permits, ms: (at ?? options.clock.now()) - stamp },
         });
       },
       keepAlive: () => this.#keepAlive(),
