@@ -71,6 +71,14 @@ export interface LocalResult extends Judged {
 const chance = (part: number): boolean => Math.random() < part;
 const between = (least: number, most: number): number => least + Math.random() * (most - least);
 
+/** The present generation, and the process of its broker. */
+export function present(folder: Folder): { readonly number: number; readonly pid: number } {
+  const generation = folder.highest();
+  if (!generation) return { number: 0, pid: 0 };
+  closeSync(generation.fd);
+  return { number: generation.number, pid: pidOf(generation.address.member) };
+}
+
 export async function runLocal(options: LocalOptions): Promise<LocalResult> {
   const { fault, seconds, processes, spares = 0, tasks = 4, runtimes, isRough = false, keep } = options;
   const directory = mkdtempSync('/tmp/tt-chaos-');
@@ -93,24 +101,16 @@ export async function runLocal(options: LocalOptions): Promise<LocalResult> {
   const brokers: Broker[] = [];
   let brokersKilled = 0;
 
-  /** The present generation, and the process of its broker. */
-  const present = (): { readonly number: number; readonly pid: number } => {
-    const generation = folder.highest();
-    if (!generation) return { number: 0, pid: 0 };
-    closeSync(generation.fd);
-    return { number: generation.number, pid: pidOf(generation.address.member) };
-  };
-
   const kill = async (): Promise<void> => {
     if (chance(0.5)) return void clients.kill();
     for (let blows = 0; blows === 0 || (blows < 4 && chance(0.5)); blows++) {
-      const { number, pid } = present();
+      const { number, pid } = present(folder);
       if (clients.kill(pid) === pid) brokersKilled++;
-      for (let ms = 0; ms < 100 && present().number === number; ms++) await sleep(1);
+      for (let ms = 0; ms < 100 && present(folder).number === number; ms++) await sleep(1);
     }
   };
   const stop = (): Promise<void> =>
-    clients.stop(between(20, chance(0.2) ? 4000 : 500), chance(0.5) ? present().pid : 0);
+    clients.stop(between(20, chance(0.2) ? 4000 : 500), chance(0.5) ? present(folder).pid : 0);
   /** This process takes over, and goes on for a moment, in the name of a process that does not exist. */
   const usurp = async (): Promise<void> => {
     const before = folder.highest();
@@ -151,7 +151,7 @@ export async function runLocal(options: LocalOptions): Promise<LocalResult> {
     if (judged.refusedWrites > 0) faults.push(`${judged.refusedWrites} writes of holders were refused`);
     if (keep !== undefined && faults.length > 0) keepHistories(directory, join(keep, `local-${fault.name}`), faults);
     const { kills, stops } = clients;
-    const generations = present().number;
+    const generations = present(folder).number;
     return { ...judged, kills, brokersKilled, stops, generations, forever, lostPermits, faults: [...new Set(faults)] };
   } finally {
     for (const broker of brokers) broker.end();

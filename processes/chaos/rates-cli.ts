@@ -1,190 +1,107 @@
 /**
  * `node build/processes/chaos/rates-cli.js`: see HELP. The history has the moments at which calls began, by the monotonic
- * clock that all processes of the machine share. So nothing that the library says is believed.
+ * clock that all processes of the machine share, and what the server has answered. So nothing that the library makes of
+ * it is believed.
  */
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
-import { createReadStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { type Binary, findServers, MISSING } from '../servers/servers.js';
-import { World } from './world.js';
+import { findServers } from '../servers/servers.js';
+import { RATES_FAULTS, type RatesPlan } from './rates-plan.js';
+import { runRates } from './rates-run.js';
 
-/** What a process of the run is told. */
-export interface RatesOrder {
-  readonly port: number | undefined;
-  readonly directory: string | undefined;
-  readonly file: string;
-  readonly permits: number;
-  readonly per: number;
-  readonly burst: number;
-  readonly slack: number;
-  readonly tasks: number;
-  /** The part of the rounds after which a task keeps its process busy, for up to two slacks. */
-  readonly busy: number;
-  /** For how many milliseconds a task rests between two calls, at most. */
-  readonly rest: number;
-}
-
+const NAMES = [...new Set(RATES_FAULTS.map(({ name }) => name))];
 const HELP = `node build/processes/chaos/rates-cli.js [options]
 
-  --local         without a server
-  --seconds N     30 by default
+Processes call limited functions, while they and the servers are killed, stopped and worse.
+
+  --on A,B        local (without a server), redis, valkey; by default without a server, and each server in PATH
+  --faults A,B    ${NAMES.join(', ')}; by default each that is possible there
+  --seconds N     for each; 30 by default
   --processes N   8 by default
   --permits N --per MS --burst N --slack MS
-                  the rate: 50 in 500 ms, with a burst of 10 and a slack of 100 by default
-  --tasks N       in each process; 4 by default
-  --busy PART     after which part of the calls a task keeps its process busy: 0.02 by default
+                  the rate: 500 in 500 ms, with a burst of 100 and a slack of 100 by default
+  --width N       the most permits of a call; 3 by default. Four of five calls take one
+  --rates N       how many such rates there are: 1 by default
+  --keys N        how many keys of a rate for each key there are besides: 1 by default
+  --tasks N       in each process; 32 by default
+  --busy PART     after which part of the calls a task keeps its process busy, for up to two slacks: 0.0005 by default
   --rest MS       how long a task rests between two calls, at most: 5 by default
-  --kills N       how often a process is killed and replaced
-  --jumps N       how often the clock of the server jumps
-  --flushes N     how often the server loses all data (FLUSHALL)
+  --lease MS      of each process, with a server: 2000 by default
+  --keep DIR      where something is wrong, the histories go there
 
-  --restarts N    how often the server restarts, with its data
-  --failovers N   how often a replica is promoted, and the server becomes its replica
-
-Calls a limited function in all processes. Says how many permits began in the fullest window; how many permits, of those
-that are possible, began, and what became of the others; the longest time in which none began; and what a call of the
-script cost the server. Exit code: 1 if a window has too many, or a process fails.`;
+Checks of each rate: the permits that begin in any window; the order of the dates; that no window of the server passes
+without a date while somebody asks; that calls begin at the dates that they were told, or up to three quarters of the
+slack later; and that nobody waits for ever. If processes are killed and data are lost, a window may have twice its
+permits (docs/rates.md). A line for each fault says how many calls and permits began; the most permits in a window, also
+of the windows that a loss excuses; which part of the possible permits began; and the longest time in which nothing
+began, of any rate, in milliseconds. Exit code: 0 nothing is wrong, 1 something is, 2 an argument is wrong.`;
 
 const { values } = parseArgs({
   options: {
-    local: { type: 'boolean', default: false },
+    on: { type: 'string' },
+    faults: { type: 'string', default: NAMES.join(',') },
     seconds: { type: 'string', default: '30' },
     processes: { type: 'string', default: '8' },
-    permits: { type: 'string', default: '50' },
+    permits: { type: 'string', default: '500' },
     per: { type: 'string', default: '500' },
-    burst: { type: 'string', default: '10' },
+    burst: { type: 'string', default: '100' },
     slack: { type: 'string', default: '100' },
-    tasks: { type: 'string', default: '4' },
-    busy: { type: 'string', default: '0.02' },
+    width: { type: 'string', default: '3' },
+    rates: { type: 'string', default: '1' },
+    keys: { type: 'string', default: '1' },
+    tasks: { type: 'string', default: '32' },
+    busy: { type: 'string', default: '0.0005' },
     rest: { type: 'string', default: '5' },
-    restarts: { type: 'string', default: '0' },
-    failovers: { type: 'string', default: '0' },
-    kills: { type: 'string', default: '0' },
-    jumps: { type: 'string', default: '0' },
-    flushes: { type: 'string', default: '0' },
+    lease: { type: 'string', default: '2000' },
+    keep: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
 });
-if (values.help) {
+const { on, faults: wanted, seconds, keep, help, ...numbers } = values;
+const servers = findServers();
+const places = on?.split(',') ?? ['local', ...servers.map(({ name }) => name)];
+const chosen = wanted.split(',');
+const plan = Object.fromEntries(Object.entries(numbers).map(([name, text]) => [name, Number(text)]));
+const areRight =
+  [...Object.values(plan), Number(seconds)].every((number) => number >= 0) &&
+  chosen.every((name) => NAMES.includes(name)) &&
+  places.every((place) => place === 'local' || servers.some(({ name }) => name === place));
+if (help || !areRight) {
   console.log(HELP);
-  process.exit();
+  process.exit(help ? 0 : 2);
 }
-const number = (name: Exclude<keyof typeof values, 'local' | 'help'>): number => Number(values[name]);
-const seconds = number('seconds');
-
-const directory = mkdtempSync(join(tmpdir(), 'rates-'));
-process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(2));
-const kind =
-  number('failovers') > 0 ? 'pair' : number('jumps') > 0 ? 'clock' : number('restarts') > 0 ? 'always' : 'server';
-const [binary] = findServers();
-if (!values.local && !binary) {
-  console.error(MISSING);
-  process.exit(2);
-}
-const world = values.local ? undefined : await World.build(binary as Binary, kind);
-if (typeof world === 'string') {
-  console.error(world);
-  process.exit(2);
-}
-const file = join(directory, 'history');
-writeFileSync(file, '');
-const order: RatesOrder = {
-  port: world?.address.kind === 'server' ? world.address.port : undefined,
-  directory: world ? undefined : directory,
-  file,
-  permits: number('permits'),
-  per: number('per'),
-  burst: number('burst'),
-  slack: number('slack'),
-  tasks: number('tasks'),
-  busy: number('busy'),
-  rest: number('rest'),
-};
 
-const program = fileURLToPath(new URL('./rates-client.js', import.meta.url));
-const running: ChildProcess[] = [];
-let failures = 0;
-const start = (): void => {
-  const child = fork(program, [JSON.stringify(order)]);
-  child.on('exit', (code) => {
-    if (code) failures++;
-  });
-  running.push(child);
-};
-process.on('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
-});
-for (let i = 0; i < number('processes'); i++) start();
-await Promise.all(running.map((child) => once(child, 'message')));
-
-/** Does something so many times while the run lasts, at random moments. */
-async function often(times: number, act: () => unknown): Promise<void> {
-  const moments = Array.from({ length: times }, () => Math.random() * seconds * 1000).sort((a, b) => a - b);
-  const begun = performance.now();
-  for (const moment of moments) {
-    await sleep(Math.max(0, begun + moment - performance.now()));
-    await act();
+console.log(`${numbers.processes} processes, ${cpus()[0]?.model} (${cpus().length}), Node ${process.version}`);
+const { permits, per, slack, rates, keys } = plan as unknown as RatesPlan;
+let isFaulty = false;
+let all = 0;
+for (const place of places) {
+  const server = servers.find(({ name }) => name === place);
+  let takes = 0;
+  for (const fault of RATES_FAULTS) {
+    if (!chosen.includes(fault.name) || fault.only === (server ? 'local' : 'server')) continue;
+    const result = await runRates(fault, plan as unknown as RatesPlan, Number(seconds), server, keep);
+    if (typeof result === 'string') {
+      console.log(`${place} ${fault.name}: left out: ${result}`);
+      continue;
+    }
+    const { faults, counts, others, most, mostAfterLoss, longestGap, taken, ordered, told, span } = result;
+    const possible = ((rates + keys) * permits * span) / (per + slack);
+    const shown = {
+      ...{ takes: result.takes, permits: result.permits, most, ...(mostAfterLoss > 0 && { mostAfterLoss }) },
+      ...{ ofPossible: Number((result.permits / possible).toFixed(3)), longestGap: Math.round(longestGap) },
+      ...{ ordered, told, taken, tooLate: others.l, refused: others.t, givenUp: others.s, cancelled: others.c },
+      ...counts,
+      ...(server && { calls: result.calls, usACall: Number(result.usACall.toFixed(1)) }),
+    };
+    console.log(`${place}${server ? ` ${server.version}` : ''} ${fault.name}: ${JSON.stringify(shown)}`);
+    for (const text of faults.slice(0, 20)) console.log(`  WRONG: ${text.slice(0, 2000)}`);
+    isFaulty ||= faults.length > 0;
+    takes += result.takes;
   }
+  all += takes;
+  console.log(`${place}: ${takes} takes`);
 }
-await Promise.all([
-  sleep(seconds * 1000),
-  often(number('kills'), () => {
-    running.splice(Math.floor(Math.random() * running.length), 1)[0]?.kill('SIGKILL');
-    start();
-  }),
-  often(number('jumps'), () => world?.clock?.jump()),
-  often(number('flushes'), () => world?.primary.send('FLUSHALL')),
-  often(number('restarts'), () => world?.primary.restart({ kill: true, keepData: true })),
-  often(number('failovers'), () => world?.promote(20 + Math.random() * 280)),
-]);
-for (const child of running) child.kill('SIGKILL');
-await sleep(200);
-const stats = `${(await world?.primary.send('INFO', 'commandstats')) ?? ''}`;
-const [, calls = '0', us = '0'] = /cmdstat_evalsha:calls=(\d+),usec=(\d+)/.exec(stats) ?? [];
-await world?.stop();
-
-const begins: [time: number, width: number][] = [];
-const others = { l: 0, t: 0, s: 0, w: 0 };
-for await (const line of createInterface({ input: createReadStream(file) })) {
-  const [time, width, what = ''] = line.split(' ');
-  if (what === 'b') begins.push([Number(time), Number(width)]);
-  else others[what as keyof typeof others] += Number(width);
-}
-begins.sort(([a], [b]) => a - b);
-const { permits, per } = order;
-let [sum, most, tooFull, first, all, gap] = [0, 0, 0, 0, 0, 0];
-for (const [at, [time, width]] of begins.entries()) {
-  sum += width;
-  all += width;
-  for (; time - (begins[first] as [number, number])[0] >= per * 1000; first++) sum -= begins[first]?.[1] as number;
-  most = Math.max(most, sum);
-  if (sum > permits) tooFull++;
-  if (at > 0) gap = Math.max(gap, time - (begins[at - 1] as [number, number])[0]);
-}
-const span = ((begins.at(-1)?.[0] ?? 0) - (begins[0]?.[0] ?? 0)) / 1000;
-const possible = (permits * span) / (per + order.slack);
-const part = (of: number): number => Number((of / possible).toFixed(3));
-console.log(
-  JSON.stringify({
-    ...{ begins: begins.length, permits: all, most, allowed: permits, tooFull, longestGapMs: Math.round(gap / 1000) },
-    ofPossible: {
-      begun: part(all),
-      tooLate: part(others.l),
-      refused: part(others.t),
-      givenBack: part(others.s),
-      told: part(others.w),
-    },
-    ...{ kills: number('kills'), jumps: number('jumps'), flushes: number('flushes') },
-    ...{ restarts: number('restarts'), failovers: number('failovers') },
-    ...(world && { calls: Number(calls), usACall: Number((Number(us) / Number(calls)).toFixed(1)) }),
-  }),
-);
-if (failures > 0) console.error(`${failures} processes have failed`);
-process.exit(most > permits || failures > 0 ? 1 : 0);
+console.log(`${all} takes, ${isFaulty ? 'something is WRONG' : 'nothing is wrong'}`);
+process.exit(isFaulty ? 1 : 0);

@@ -1,52 +1,104 @@
-/** A process of `rates-cli.ts`: tasks that call a limited function. Each begin is written at once, so no kill loses one. */
+/**
+ * A process of rates-run.ts: tasks that call limited functions. It writes each begin at once, so no kill loses one:
+ *
+ *     b time look rate width epoch given date moment last moved slack sent got isMoved   a call has begun
+ *     a time look rate width epoch given date moment last moved slack sent got isMoved   a date passes unused
+ *     l t s c width     too late for its date; refused by the time-out; given up by a signal; cancelled
+ *
+ * Times are microseconds of the monotonic clock that all processes of the machine share; date, moment and last are the
+ * server's. look: how many microseconds ago the library has looked at its clock: the system may have
+ * taken the processor away since.
+ */
 import { openSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Asked, type Told } from '../check/rate-checks.js';
 import { Space } from '../src/index.js';
+import { clock } from '../src/runtime/clock.js';
+import { microseconds } from './clients.js';
 import { clientFor } from './connect.js';
-import type { RatesOrder } from './rates-cli.js';
+import type { RatesOrder } from './rates-plan.js';
 
-const { port, directory, file, permits, per, burst, slack, tasks, busy, rest } = JSON.parse(
-  process.argv[2] as string,
-) as RatesOrder;
+const order = JSON.parse(process.argv[2] as string) as RatesOrder;
+const { permits, per, burst, slack, width: widest, rates, keys, lease } = order;
 process.on('disconnect', () => process.exit());
 
-const space =
-  port === undefined
-    ? await Space.local({ space: 'rates', directory: directory as string, connectTimeout: 60_000 })
-    : await Space.connect(clientFor({ kind: 'server', port }), { space: 'rates', connectTimeout: 60_000 });
-const history = openSync(file, 'a');
-// Each is written at once, so that no kill loses one: b: a call has begun. l: the process was too busy to begin at its
-// date. t: refused by the time-out. s: given up by a signal. w: told a date that lies ahead.
-const note = (what: 'b' | 'l' | 't' | 's' | 'w', width: number): void => {
-  const [seconds, nanoseconds] = process.hrtime();
-  writeSync(history, `${seconds * 1e6 + Math.round(nanoseconds / 1e3)} ${width} ${what}\n`);
+const US = 1000;
+const { now } = clock;
+const origin = microseconds() - now() * US;
+let lastLook = 0;
+clock.now = () => {
+  lastLook = now();
+  return lastLook;
 };
-space.on('metric', ({ event, permits }) => {
-  if (event === 'late') note('l', permits);
-  if (event === 'wait') note('w', permits);
+
+const settings = { space: 'rates', connectTimeout: 60_000 };
+const space =
+  order.port === undefined
+    ? await Space.local({ ...settings, directory: order.directory as string })
+    : await Space.connect(clientFor({ kind: 'server', port: order.port }), { ...settings, lease });
+const history = openSync(order.file, 'a');
+const line = (...words: readonly (string | number)[]): unknown => writeSync(history, `${words.join(' ')}\n`);
+const whole = (ms: number): number => Math.round(origin + ms * US);
+
+const answer = (what: 'a' | 'b', rate: string, width: number, told: Told, look: number): void => {
+  const { epoch, given, date, moment, last, moved, slack: its } = told.answer;
+  const times = [whole(told.sent), whole(told.got), told.isMoved() ? 1 : 0];
+  line(what, microseconds(), look, rate, width, epoch, given, date, moment, last, moved, its, ...times);
+};
+space.on('metric', ({ event, permits: width }) => {
+  if (event === 'late') line('l', width);
 });
+
 const chance = (part: number): boolean => Math.random() < part;
+const below = (most: number): number => Math.floor(Math.random() * most);
+const limits = { burst, slack };
+const named = await Promise.all(
+  Array.from({ length: rates }, (_, i) => space.rateLimiter(`rate ${i}`, permits, per, limits)),
+);
+const keyed = space.keyedRateLimiter('keys', permits, per, limits);
+let isOver = false;
 
 async function task(): Promise<void> {
-  const rate = await space.rateLimiter('api', permits, per, { burst, slack });
-  for (;;) {
-    const width = chance(0.8) ? 1 : 1 + Math.floor(Math.random() * 3);
-    const begin = (): void => note('b', width);
-    const signal = chance(0.1) ? AbortSignal.timeout(Math.floor(Math.random() * per)) : undefined;
+  while (!isOver) {
+    const width = chance(0.8) ? 1 : 1 + below(widest);
+    const which = below(rates + keys);
+    const rate = named[which];
+    const key = which;
+    const name = rate ? `r${which}` : `k${which}`;
+    const asked = new Asked((told) => answer('a', name, width, told, 0));
+    const begin = (): void => {
+      const look = lastLook;
+      const { told } = asked;
+      if (told) answer('b', name, width, told, Math.round((now() - look) * US));
+      else line('x', `a call of ${name} begins without a date`);
+      asked.told = undefined;
+    };
+    const signal = chance(0.1) ? AbortSignal.timeout(below(per)) : undefined;
     const timeout = chance(0.1) ? Math.random() * per : Infinity;
-    await rate
-      .limit(begin, width, { timeout, signal })()
-      .catch((error: Error) => {
-        // The signal gives a TimeoutError, too.
-        if (error.name !== 'TimeoutError') throw error;
-        note(signal?.aborted ? 's' : 't', width);
-      });
-    if (chance(busy)) {
-      const end = performance.now() + Math.random() * 2 * slack;
-      while (performance.now() < end); // busy
+    const wait = { timeout, signal };
+    const call = (): Promise<void> => (rate ? rate.limit(begin, width, wait)() : keyed.limit(begin, width, wait)(key));
+    await asked.run(call).catch((error: Error) => {
+      if (error.name === 'CancelledError') line('c', width);
+      // The signal gives a TimeoutError, too.
+      else if (error.name === 'TimeoutError') line(signal?.aborted ? 's' : 't', width);
+      else throw error;
+    });
+    asked.pass();
+    if (chance(order.pauses / 1000)) {
+      const ms = below(per);
+      if (chance(0.3)) await (rate ? rate.cancelAll() : keyed.cancelAll(key));
+      else await (rate ? rate.pause(ms) : keyed.pause(key, ms));
     }
-    if (rest > 0) await sleep(Math.random() * rest);
+    if (chance(order.busy)) {
+      const end = now() + Math.random() * 2 * slack;
+      while (now() < end); // busy
+    }
+    if (order.rest > 0) await sleep(Math.random() * order.rest);
   }
 }
+const tasks = Array.from({ length: order.tasks }, () => task());
+process.on('message', () => {
+  isOver = true;
+  Promise.all(tasks).then(() => process.exit());
+});
 process.send?.('ready');
-for (let i = 0; i < tasks; i++) void task();

@@ -100,22 +100,22 @@ export class World {
    * A replica that lacks the last writes becomes the primary. The replica is promoted, and the processes work on with
    * the old primary for `ms` milliseconds or longer. Then the processes are cut off from the old primary and connect to
    * the new one. The old primary becomes a replica of the new one.
+   * @param least how many tickets the replica is to lack.
    */
-  async promote(ms: number): Promise<void> {
+  async promote(ms: number, least = 10): Promise<void> {
     const [old, next] = [this.primary, this.replica as Server];
     const from = microseconds();
     await next.send('REPLICAOF', 'NO', 'ONE');
-    const before = await this.#ticketOf(next);
+    const before = least > 0 ? await this.#ticketOf(next) : 0;
     const end = performance.now() + 2000;
     await sleep(ms);
-    // The replica is to lack at least ten tickets.
-    while ((await this.#ticketOf(old)) < before + 10 && performance.now() < end) await sleep(20);
+    while (least > 0 && (await this.#ticketOf(old)) < before + least && performance.now() < end) await sleep(20);
     (this.network as Network).target = next.port;
     (this.network as Network).cutAll();
     this.forks.push({ from, to: microseconds() });
     this.primary = next;
     this.replica = old;
-    this.lostTickets += Math.max(0, (await this.#ticketOf(old)) - before);
+    if (least > 0) this.lostTickets += Math.max(0, (await this.#ticketOf(old)) - before);
     // Another fault may cut this connection, too. So the command is repeated.
     await until('a server is a replica', async () => (await old.send('REPLICAOF', '127.0.0.1', next.port)) === 'OK');
     await linked(old);

@@ -61,16 +61,11 @@ export class Windows {
 }
 
 /** What the server says of a request that has got its date. */
-export type Answer = Pick<wire.RateAnswer, 'epoch' | 'given' | 'date' | 'moment' | 'last' | 'moved'>;
+export type Answer = Pick<wire.RateAnswer, 'epoch' | 'given' | 'date' | 'moment' | 'last' | 'moved' | 'per' | 'slack'>;
 
 /** The dates of one history of the server's data, in the order of the requests. Times are microseconds of the server. */
 export class Dates {
-  readonly #window: number;
   #before: Answer | undefined;
-
-  constructor({ per, slack }: Pick<wire.RateNumbers, 'per' | 'slack'>) {
-    this.#window = per + slack;
-  }
 
   /** The server has lost its data, or somebody has told it of a loss. */
   begins(): void {
@@ -85,14 +80,14 @@ export class Dates {
   got(answer: Answer, width: number, rests = 0, isNext = true): string | undefined {
     const before = this.#before;
     this.#before = answer;
-    const { date, moment, last } = answer;
+    const { date, moment, last, per, slack } = answer;
     if (date < moment) return `a date that has passed: ${date} at ${moment}`;
     if (date > last) return `a date behind the latest, ${date} and ${last}`;
     if (!before) return undefined;
     if (last < before.last) return `an earlier date than that of those before: ${last} and ${before.last}`;
     if (!isNext || (answer.epoch === before.epoch && answer.given !== before.given + width)) return undefined;
     const idle = date - Math.max(before.last, moment) - (answer.moved - before.moved) - rests;
-    const most = this.#window * (1 + JOINED) + 2;
+    const most = (per + slack) * (1 + JOINED) + 2;
     return idle > most ? `no date for ${idle} microseconds, though somebody asks` : undefined;
   }
 
@@ -157,10 +152,11 @@ Rate.prototype.ask = async function (this: Rate, demand, numbers) {
 
 /** What is wrong with a begin, as the server has told its date. Times but those of the answer are milliseconds. */
 export function toldWrong(
-  { date, moment }: Pick<Answer, 'date' | 'moment'>,
-  { sent, got, at, slack }: { sent: number; got: number; at: number; slack: number },
+  answer: Pick<Answer, 'date' | 'moment' | 'slack'>,
+  { sent, got, at }: { sent: number; got: number; at: number },
 ): string | undefined {
-  const ahead = (date - moment) / US;
+  const ahead = (answer.date - answer.moment) / US;
+  const slack = answer.slack / US;
   const inexact = 0.01 + ahead * DRIFT;
   const early = sent + ahead - (inexact + slack * JUMPED) - at;
   if (early > 0) return `begins ${early.toFixed(3)} ms before its date`;

@@ -136,7 +136,7 @@ class World {
     const { permits, per, burst, slack, seed } = this.options;
     this.numbers = rateNumbersOf('rate', permits, per, { burst, slack });
     this.windows = new Windows(permits, per);
-    this.#dates = new Dates(this.numbers);
+    this.#dates = new Dates();
     this.random = mulberry(seed);
     this.server = State.begin('1'.padStart(40, '0'), START, 0, options.script);
     for (let i = 0; i < this.options.processes; i++) this.#start();
@@ -210,14 +210,14 @@ class World {
   }
 
   begin(width: number, asked: Asked): void {
-    const { per, slack, takes } = this.options;
+    const { per, takes } = this.options;
     const { now } = this;
     const tooMany = this.windows.begin(now, width);
     if (tooMany) this.fault(`${tooMany} permits begin in ${per} ms`);
     const { told } = asked;
     if (!told) this.fault('begins without a date');
     else if (!told.isMoved()) {
-      const wrong = toldWrong(told.answer, { ...told, at: now, slack });
+      const wrong = toldWrong(told.answer, { ...told, at: now });
       if (wrong) this.fault(wrong);
     }
     this.takes++;
