@@ -25,7 +25,9 @@ function tablesOf(text: string): Map<string, string>[] {
       .trimEnd()
       .split('\n')
       .map((line) => line.slice(2, -2).split(' | '));
-    return [new Map(cells.map(([first = '', ...rest]) => [first, rest.join(' | ')]))];
+    const table = new Map(cells.map(([first = '', ...rest]) => [first, rest.join(' | ')]));
+    if (table.size < cells.length) throw new Error('Two rows of a table have the same first cell.');
+    return [table];
   });
 }
 
