@@ -49,8 +49,7 @@
  *     D7  doorbell against due and grant: a thread reads its doorbell, then which of its runs are due, then grant, and
  *         sleeps on the doorbell; a releasing thread writes them in the opposite order
  * D8 is in reaping.ts, D9 and D10 are in mutex.ts, D11 is in phase.ts, D12 is in closing.ts, D13 and D14 are in
- * rw-lock.ts, D15 and D16 are in channel.ts, and D17 is in watch.ts. docs/internals/adding-a-primitive.md has a table of
- * all pairs.
+ * rw-lock.ts, D15 and D16 are in channel.ts, and D17 is in watch.ts.
  *
  * Why requests are admitted in order: a request is admitted only when grant has reached the end of its whole range of
  * tickets. So a heavy waiter holds up the lighter waiters behind it. tryAcquire takes tickets only if it is admitted
