@@ -12,6 +12,7 @@ namespace {
 constexpr int mostThreads = 1024;
 constexpr int mostSpin = spinsForEver;
 constexpr int mostThreshold = 1024;
+constexpr int mostBypass = 1'000'000'000;
 constexpr int mostSteps = 100'000;
 constexpr int mostMicroseconds = 10'000'000;
 constexpr int mostTrials = 1'000'000;
@@ -19,7 +20,7 @@ constexpr double mostSeconds = 3600;
 
 const char* const usage =
     "usage: list | semabench ALGORITHM --threads T --seconds S [--probe] [--spin N] [--far-spin N] [--threshold N] "
-    "[--inside N] [--outside N] | mutexbench (as semabench) | pair ALGORITHM --seconds S | "
+    "[--inside N] [--outside N] [--bypass N] [--fraction F] | mutexbench (as semabench) | pair ALGORITHM --seconds S | "
     "hand-over ALGORITHM --trials N (--computing US | --sleeping US) | sync ALGORITHM --threads T --seconds S | "
     "channels ALGORITHM (--trips N | --seconds S [--senders N] [--receivers N]) [--busy N]";
 
@@ -44,6 +45,15 @@ double interval(const std::string& option, const std::string& text) {
   return value;
 }
 
+double share(const std::string& option, const std::string& text) {
+  char* stopped = nullptr;
+  const double value = std::strtod(text.c_str(), &stopped);
+  if (text.empty() || *stopped != '\0' || !(value >= 0 && value < 1)) {
+    throw BadArguments(option + " takes a number from 0 to below 1, not '" + text + "'");
+  }
+  return value;
+}
+
 }  // namespace
 
 Arguments parseArguments(int count, char** words) {
@@ -53,7 +63,8 @@ Arguments parseArguments(int count, char** words) {
 
   std::set<std::string> allowed;
   if (result.command == "semabench" || result.command == "mutexbench") {
-    allowed = {"--threads", "--seconds", "--probe", "--spin", "--far-spin", "--threshold", "--inside", "--outside"};
+    allowed = {"--threads", "--seconds", "--probe", "--spin", "--far-spin", "--threshold",
+               "--inside", "--outside", "--bypass", "--fraction"};
   } else if (result.command == "pair") {
     allowed = {"--seconds"};
   } else if (result.command == "hand-over") {
@@ -98,6 +109,8 @@ Arguments parseArguments(int count, char** words) {
     if (option == "--sleeping") result.sleeping = wholeNumber(option, value, 1, mostMicroseconds);
     if (option == "--spin") result.knobs.spin = wholeNumber(option, value, 0, mostSpin);
     if (option == "--far-spin") result.knobs.farSpin = wholeNumber(option, value, 0, mostSpin);
+    if (option == "--bypass") result.knobs.bypass = wholeNumber(option, value, 1, mostBypass);
+    if (option == "--fraction") result.knobs.fraction = share(option, value);
     if (option == "--threshold") result.knobs.threshold = wholeNumber(option, value, 0, mostThreshold);
   }
   for (const char* const needed : {"--threads", "--seconds", "--trials"}) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "arguments.hpp"
+#include "capacitor.hpp"
 #include "clh-futex.hpp"
 #include "counting-semaphore.hpp"
 #include "lifo-futex.hpp"
@@ -15,6 +16,7 @@
 #include "reciprocating-futex.hpp"
 #include "sem-t.hpp"
 #include "ticket-futex.hpp"
+#include "ticket-store-futex.hpp"
 #include "tts-futex.hpp"
 #include "twa-futex.hpp"
 
@@ -28,7 +30,13 @@ using Algorithms = Rows<
 #endif
 #ifdef TAKETURNS_FUTEX
     TicketFutex, TwaFutex, OnePermit<TtsFutex>, OnePermit<McsFutex>, OnePermit<ClhFutex>,
-    OnePermit<LifoFutex>, OnePermit<ReciprocatingFutex>,
+    OnePermit<LifoFutex>, OnePermit<ReciprocatingFutex>, OnePermit<TicketStoreFutex>,
+    Capacitor<TtsFutex, TicketFutex, Listing1>, Capacitor<TtsFutex, TwaFutex, Listing2>,
+    Capacitor<TtsFutex, Lanes<TwaFutex>, InLanes>, Fractional<TtsFutex, TwaFutex>,
+    Capacitor<TicketLock, TicketFutex, Listing1>, Capacitor<TicketLock, TwaFutex, Listing2>,
+    Capacitor<TicketLock, Lanes<TwaFutex>, InLanes>, Fractional<TicketLock, TwaFutex>,
+    Capacitor<McsFutex, TicketFutex, Listing1>, Capacitor<McsFutex, TwaFutex, Listing2>,
+    Capacitor<McsFutex, Lanes<TwaFutex>, InLanes>, Fractional<McsFutex, TwaFutex>,
 #endif
     OnePermit<PthreadMutex>,
     CountingSemaphore>;
@@ -56,11 +64,19 @@ std::string namesOf(Rows<Semaphores...>) {
 }
 
 template <class Semaphore>
+concept HasBypass = requires { Semaphore::hasBypass; } && Semaphore::hasBypass;
+
+template <class Semaphore>
+concept HasFraction = requires { Semaphore::hasFraction; } && Semaphore::hasFraction;
+
+template <class Semaphore>
 void checkKnobs(const Knobs& knobs) {
   if (knobs.spin && !Semaphore::spins) throw BadArguments(std::string(Semaphore::name) + " has no --spin");
   if ((knobs.threshold || knobs.farSpin) && !Semaphore::hasThreshold) {
     throw BadArguments(std::string(Semaphore::name) + " has no --threshold and no --far-spin");
   }
+  if (knobs.bypass && !HasBypass<Semaphore>) throw BadArguments(std::string(Semaphore::name) + " has no --bypass");
+  if (knobs.fraction && !HasFraction<Semaphore>) throw BadArguments(std::string(Semaphore::name) + " has no --fraction");
 }
 
 template <class Numbers>

@@ -16,6 +16,8 @@ struct Knobs {
   std::optional<int> spin;       // pauses before parking; 0 = none
   std::optional<int> farSpin;    // the same for waiters further than the threshold
   std::optional<int> threshold;  // LongTermThreshold of Listing 2
+  std::optional<int> bypass;     // the platoon of a capacitor
+  std::optional<double> fraction;  // the share of arrivals that go past a capacitor
 };
 
 template <class S>

@@ -34,8 +34,8 @@ class TicketFutex {
     return ticket;
   }
 
-  void release() {
-    const std::uint64_t before = grant_.fetch_add(1);
+  void release(std::uint64_t permits = 1) {
+    const std::uint64_t before = grant_.fetch_add(permits);
     if (spin_ != spinsForEver && ticket_.load() > before) [[unlikely]] wakeAll();
   }
 

@@ -70,6 +70,10 @@ class TwaFutex {
     if (ticket > before) [[unlikely]] advance(before, ticket);
   }
 
+  void release(unsigned permits) {
+    for (unsigned i = 0; i < permits; i++) release();
+  }
+
  private:
   void wait(std::uint64_t ticket);
   void advance(std::uint64_t due, std::uint64_t ticket);

@@ -1,7 +1,9 @@
 /** The bypass of locks by their own tickets: the count itself, and the bound of capacitors beside two controls. */
 import { afterAll, describe, expect, it } from 'vitest';
 import { Host } from '../dist/workers/client.js';
-import { BYPASS } from '../src/rows/locks.js';
+import { buildNative, nativeContention } from '../src/native.js';
+import { BYPASS, LOCKS_BY_NAME } from '../src/rows/locks.js';
+import type { NativeRow } from '../src/rows/row.js';
 import { BAND_STARTS, BANDS, bypassBand } from '../src/workers/bypass-bands.js';
 import { TicketOrder, ticketWords } from '../src/workers/ticket-order.js';
 
@@ -70,6 +72,24 @@ describe('nobody is overtaken more often than the capacitor says', () => {
 
   it.each(['TtsLock+ticketCapacitor', 'TtsLock+lanes'])('%s', async (name) => {
     expect((await probe(name)).largestBypass).toBeLessThan(BYPASS);
+  });
+
+  const inCpp = LOCKS_BY_NAME.filter(
+    ({ kind, name }) => kind === 'native' && /\+(capacitor|ticketCapacitor|lanes)$/.test(name),
+  );
+  it.each(inCpp.map((row) => [row.name, row]))('%s, in C++', async (_, row) => {
+    const native = await buildNative();
+    if (!('binary' in native)) return expect(native.missing).toMatch('compiler');
+    const { largestBypass, iterations } = await nativeContention(
+      native.binary,
+      'mutexbench',
+      row as NativeRow,
+      6,
+      0.2,
+      true,
+    );
+    expect(largestBypass).toBeLessThan(BYPASS);
+    expect(iterations).toHaveLength(6);
   });
 
   it.each([

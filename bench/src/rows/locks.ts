@@ -335,6 +335,22 @@ function variants(name: string): Row[] {
 }
 
 /**
+ * The capacitors in C++: Listing 2, Listing 1, lanes that are semaphores of their own, and fractional bypass. With
+ * `spin`, all waiters spin.
+ */
+function nativeCapacitors(of: string, algorithm: string, spin: boolean): Row[] {
+  const knobs = (twa: boolean) => (spin ? ['--spin', SPINNING, ...(twa ? ['--far-spin', SPINNING] : [])] : []);
+  return ['capacitor', 'ticketCapacitor', 'lanes', 'fractional'].map((form) =>
+    counterpart(
+      spin ? of + SPIN : of,
+      `${algorithm}-${spin ? 'spin' : 'futex'}+${form}`,
+      `${algorithm}-futex+${form}`,
+      knobs(form !== 'ticketCapacitor'),
+    ),
+  );
+}
+
+/**
  * Variants of the paper's locks. They are measured only if the command line names them. In the rows with `spin` all
  * waiters spin, as in the rows of `--paper`; in the others they park.
  */
@@ -349,6 +365,11 @@ export const LOCKS_BY_NAME: readonly Row[] = [
   onChains(`TwaLock chains${SPIN}`, { policy: 'spin' }),
   ...curves(`ClhLock${SPIN}`),
   counterpart(`ClhLock${SPIN}`, 'clh-spin', 'clh-futex', ['--spin', SPINNING]),
+  counterpart('TicketLock', 'ticket-store-futex'),
+  counterpart(`TicketLock${SPIN}`, 'ticket-store-spin', 'ticket-store-futex', ['--spin', SPINNING]),
+  ...['TtsLock', 'TicketLock', 'McsLock'].flatMap((of) =>
+    [false, true].flatMap((spin) => nativeCapacitors(of, OF_THE_FIGURE[of] as string, spin)),
+  ),
 ];
 
 export const ASYNC_LOCKS: readonly AsyncRow[] = [
