@@ -57,7 +57,19 @@ const SEMAPHORES: Table = {
 const WAITING_APART = ['TwaSemaphore, spinning', 'TwaSemaphore', 'Semaphore', 'Semaphore, asleep'];
 const HIDDEN = { ...SEMAPHORES, shown: undefined };
 const SHORT = { ...HIDDEN, inside: 10, schedules: ROUND_ROBIN };
-const LOCKS: Table = { ...SHORT, name: 'locks', contenders: namesOf('locks'), schedules: BOTH, shown: FEW };
+const LOCKS: Table = { ...SHORT, name: 'locks', contenders: namesOf('locks'), schedules: BOTH };
+/** Locks on which all waiters spin, bare and in a capacitor, and locks whose waiters have words of their own. */
+const SHOWN_LOCKS = [
+  'TtsLock',
+  'TtsLock, wrapped',
+  'TicketLock',
+  'TicketLock, wrapped',
+  'McsLock',
+  'McsLock, wrapped',
+  'ClhLock',
+  'ReciprocatingLock',
+  'Mutex',
+];
 
 export const tables: readonly Table[] = [
   SEMAPHORES,
@@ -106,7 +118,7 @@ export const tables: readonly Table[] = [
       processors: [4, 16, 64],
     },
   },
-  LOCKS,
+  { ...LOCKS, shown: { ...FEW, contenders: SHOWN_LOCKS } },
   {
     ...SHORT,
     name: 'capacitors',
