@@ -10,6 +10,7 @@ import { RateLocks } from '../../src/rates/lock.js';
 import { recruit } from '../support/dying.js';
 import { failure } from '../support/failure.js';
 import { membershipOf } from '../support/membership.js';
+import { runProgram } from '../support/program.js';
 import type { Member } from '../support/team.js';
 import { turn, until } from '../support/until.js';
 
@@ -181,4 +182,9 @@ describe('a keyed rate limiter', () => {
   ])('says what is wrong with an argument (%#)', async (call, text) => {
     expect((await failure(async () => call())).message).toContain(text);
   });
+
+  it('gives no permit of a key too many to 8 threads, some of which die', async () => {
+    const { code, out, err } = await runProgram('keyed-rate-history-threads', [10_000, 5], 120_000);
+    expect([code, err, JSON.parse(out).wrong]).toEqual([0, '', []]);
+  }, 130_000);
 });

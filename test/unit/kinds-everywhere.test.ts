@@ -37,7 +37,7 @@ it('the pattern leaves out the classes of the papers, and no others', () => {
 /** Classes that have a program of their own in place of the soak and the simulation: it checks all takes. */
 const CHECKED: Record<string, string> = {
   RateLimiter: 'rate-history-threads.mjs',
-  KeyedRateLimiter: 'rate-cells.mjs',
+  KeyedRateLimiter: 'keyed-rate-history-threads.mjs',
 };
 
 it.each(ours)('%s is in the suite, in the soak, in the simulation, and in the pages', (kind) => {
