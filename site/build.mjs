@@ -40,6 +40,8 @@ for (const page of [
 ])
   cpSync(page, `site/pages/${page}`, { recursive: true });
 cpSync('lab/public/icon.svg', 'site/pages/public/icon.svg');
+// The recipes link these programs.
+cpSync('examples', 'site/pages/public/examples', { recursive: true });
 if (!existsSync('site/node_modules/vitepress')) npm('ci', '--prefix', 'site', '--no-audit', '--no-fund');
 npm('run', '--silent', 'build', '-w', 'lab');
 npm('run', '--silent', 'docs', '--prefix', 'docs-build');

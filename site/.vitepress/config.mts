@@ -84,7 +84,8 @@ export default defineConfig({
   ignoreDeadLinks: [/^\/(api|lab)\//],
 });
 
-/** Whether the site has this file, or an index of this folder. */
+/** Whether the site has this file, or an index of this folder. Files that are no pages are in `public/`. */
 function isPage(path: string): boolean {
+  if (/\.\w+$/.test(path) && existsSync(`${pages}public/${path}`)) return true;
   return existsSync(`${pages}${path}`) && (/\.\w+$/.test(path) || existsSync(`${pages}${path}/README.md`));
 }
