@@ -918,6 +918,19 @@ test('a process takes over from a broker that writes no lines of JSON', async ()
   await (await space.mutex('m')).runExclusive(() => {});
 });
 
+test('who joins does not wait for a process that had the broker, has closed the space, and lives on', async () => {
+  const directory = folder();
+  await (await Space.local({ directory })).close();
+  // While the clock stands still, no patience comes to its end.
+  vi.spyOn(clock, 'now').mockReturnValue(clock.now());
+  onTestFinished(() => {
+    vi.restoreAllMocks();
+  });
+  const space = await joined({ directory });
+  await (await space.mutex('m')).runExclusive(() => {});
+  await until(() => new Folder(directoryOf('default', directory)).members().length === 1);
+});
+
 test('a young process waits for an older one to take over, and then takes over itself', async () => {
   const directory = folder();
   const files = new Folder(directoryOf('default', directory));

@@ -169,7 +169,7 @@ export class Broker {
    */
   #begin(): ReadonlySet<string> {
     this.#server.on('connection', (socket) => this.#accept(socket));
-    this.#folder.clean(this.number);
+    this.#folder.clean(this.number, new Set(this.#state.members.values()));
     const idle = new Set(this.#folder.members());
     const waits = new Set<string>();
     for (const [sid, member] of this.#state.members) {

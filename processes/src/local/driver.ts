@@ -180,12 +180,14 @@ class Member implements Driver, Owner {
     await this.#thread?.terminate();
     await this.#listening?.catch(() => {});
     this.#own?.close();
-    // Nobody asks any more for a member that has no session.
+    // Nobody asks any more for a member that has no session. But whoever joins next asks for the member of the last
+    // broker, and would wait for it as long as this process lives.
     const hasSession = this.#left < this.#opened;
-    if (!hasSession) this.#folder.remove(`m.${this.name}`);
+    const isAskedFor = hasSession || this.#generation?.address.member === this.name;
+    if (!isAskedFor) this.#folder.remove(`m.${this.name}`);
     try {
       // Not everywhere does the end of a socket tell that nobody listens (platform.ts), but another name does.
-      if (hasSession) renameSync(this.#folder.of(`m.${this.name}`), this.#folder.of(`c.${this.name}`));
+      if (isAskedFor) renameSync(this.#folder.of(`m.${this.name}`), this.#folder.of(`c.${this.name}`));
     } catch {
       // A broker has removed it already, or this member has never listened.
     }

@@ -4,7 +4,8 @@
  *     gen.G           JSON: how to reach the broker of generation G. A hard link, so it is made once, whole
  *     b.G.<16 hex>    its socket       j.G.n   its journal number n (journal.ts)
  *     m.<member>      the socket of a member, which is called <16 hex>-<process id>: proof that the process lives
- *     c.<member>      the same file, when the member has closed the space and may have a session. Else it is removed
+ *     c.<member>      the same file, when the member has closed the space, and may have a session or had the last broker.
+ *                     Else it is removed
  *     t.<16 hex>      a file before it gets its name
  *
  *     usurper of G+1: U1 link gen.G+1     U2 gen.G is still linked     U3 choose a journal, read     U4 rename, serve
@@ -216,14 +217,15 @@ export class Folder {
   }
 
   /**
-   * Removes what earlier brokers have left, their links from the lowest on; and drafts that are so old that their
-   * processes have died over them.
+   * Removes what earlier brokers have left, their links from the lowest on; drafts that are so old that their processes
+   * have died over them; and the files of members that have closed the space, except those that have a session.
    */
-  clean(number: number): void {
+  clean(number: number, withSession: ReadonlySet<string>): void {
     for (const each of this.#generations().sort((a, b) => a - b)) if (each < number) this.remove(`gen.${each}`);
     for (const name of readdirSync(this.path)) {
       const [, generation] = /^[jb]\.(\d+)\./.exec(name) ?? [];
       if (generation !== undefined && Number(generation) < number) this.remove(name);
+      if (name.startsWith('c.') && isMember(name.slice(2)) && !withSession.has(name.slice(2))) this.remove(name);
       if (/^t\.[0-9a-f]{16}$/.test(name)) {
         const draft = lstatSync(this.of(name), { throwIfNoEntry: false });
         if (draft && timeOfDay() - draft.mtimeMs > OLD_DRAFT) this.remove(name);
