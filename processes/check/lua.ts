@@ -194,6 +194,38 @@ tables.set('concat', (table, between) => {
 });
 library.table = tables;
 
+/** The sizes in the form of a text with numbers: big-endian, without a sign. */
+function sizesIn(form: Value): number[] {
+  const text = str(form);
+  if (!/^>(I[47])+$/.test(text)) throw new LuaError(`struct outside the subset: ${text}`);
+  return [...text.matchAll(/\d/g)].map(Number);
+}
+const structs = new Table();
+structs.set('pack', (form, ...values) => {
+  let packed = '';
+  for (const [at, size] of sizesIn(form).entries()) {
+    const value = need(values[at]);
+    if (!Number.isSafeInteger(value)) throw new LuaError('a fraction in a text with numbers');
+    const bytes = BigInt.asUintN(8 * size, BigInt(value))
+      .toString(16)
+      .padStart(2 * size, '0');
+    packed += Buffer.from(bytes, 'hex').toString('latin1');
+  }
+  return [packed];
+});
+structs.set('unpack', (form, text, from) => {
+  const values: number[] = [];
+  let at = need(from);
+  for (const size of sizesIn(form)) {
+    const bytes = sub(str(text), at, at + size - 1);
+    if (bytes.length < size) throw new LuaError('data string too short');
+    values.push(Number(`0x${Buffer.from(bytes, 'latin1').toString('hex')}`));
+    at += size;
+  }
+  return [...values, at];
+});
+library.struct = structs;
+
 // What the compiled code calls ---------------------------------------------------------------------------------------
 
 const runtime = {

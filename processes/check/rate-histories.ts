@@ -7,6 +7,7 @@ export const HISTORIES: Readonly<Record<string, Partial<HistoryOptions> & { read
   'all at once': { burst: 20, least: 0.9 },
   'many permits': { permits: 1000, burst: 100, per: 500, slack: 50, processes: 16, tasks: 8, least: 0.9 },
   'slow trips': { slow: 50, least: 0.85 },
+  'slow trips, all at once': { slow: 100, burst: 20, signals: 50, cuts: 10, deaths: 5, least: 0.85 },
   'busy processes': { busy: 20, least: 0.85 },
   'signals and time-outs': { signals: 100, timeouts: 100, least: 0.85 },
   deaths: { deaths: 20, least: 0.85 },

@@ -23,7 +23,22 @@ const SORTED = ['QUEUE', 'RECORDS'];
 const COMPARISONS = { '==': '===', '~=': '!==', '<': '<', '<=': '<=', '>': '>', '>=': '>=' };
 const ARITHMETIC = ['+', '-', '*', '/', '%'];
 /** Names of the module, which a variable of the script must not hide. */
-const TAKEN = ['args', 'held', 'hex', 'increase', 'LazyMap', 'store', 'truth', 'ARGV', ...KEYS];
+const TAKEN = [
+  'args',
+  'four',
+  'fourAt',
+  'held',
+  'hex',
+  'increase',
+  'seven',
+  'sevenAt',
+  'twoAt',
+  'LazyMap',
+  'store',
+  'truth',
+  'ARGV',
+  ...KEYS,
+];
 
 /** The functions that the compiled script uses besides those of JavaScript. */
 const PREAMBLE = `
@@ -33,6 +48,16 @@ const hex = (value, digits) => {
   const low = value % 0x10000000;
   return ((value - low) / 0x10000000).toString(16).padStart(digits - 7, '0') + low.toString(16).padStart(7, '0');
 };
+/** A whole number as four or seven characters of one byte each, and back. */
+const four = (value) =>
+  String.fromCharCode((value >>> 24) & 255, (value >>> 16) & 255, (value >>> 8) & 255, value & 255);
+const seven = (value) => {
+  const high = Math.floor(value / 0x100000000);
+  return String.fromCharCode((high >>> 16) & 255, (high >>> 8) & 255, high & 255) + four(value);
+};
+const twoAt = (text, at) => (text.charCodeAt(at) << 8) | text.charCodeAt(at + 1);
+const fourAt = (text, at) => twoAt(text, at) * 0x10000 + twoAt(text, at + 2);
+const sevenAt = (text, at) => (text.charCodeAt(at) * 0x10000 + twoAt(text, at + 1)) * 0x100000000 + fourAt(text, at + 3);
 const increase = (hash, field, by) => {
   const value = Number(hash.get(field) ?? 0) + by;
   hash.set(field, value);
@@ -95,7 +120,7 @@ const operands = (e) =>
 
 /** `string.format`, and so on; undefined for other calls. */
 const libraryOf = ({ type, base, identifier }) =>
-  type === 'MemberExpression' && ['string', 'math', 'table', 'redis'].includes(base.name)
+  type === 'MemberExpression' && ['string', 'math', 'struct', 'table', 'redis'].includes(base.name)
     ? `${base.name}.${identifier.name}`
     : undefined;
 
@@ -183,7 +208,8 @@ ${perCall}
 
   /** Whether the compiled call returns an array of values. */
   #givesArray(e) {
-    if (e.type !== 'CallExpression' || libraryOf(e.base)) return false;
+    if (e.type !== 'CallExpression') return false;
+    if (libraryOf(e.base)) return libraryOf(e.base) === 'struct.unpack';
     if (e.base.type === 'IndexExpression') return true; // an operation
     const name = calleeOf(e);
     return name === 'match' ? captures(e.arguments[1].value) > 1 : this.#multiple.has(name);
@@ -301,7 +327,7 @@ for (let ${at} = 1; ${list}[${at} - 1] !== undefined; ${at}++) {\nconst ${each} 
         }
         this.#once.push(`let ${name};`);
         // What a call has assigned a function to keeps the function.
-        return ['rest', 'rates'].includes(each.name) ? '' : `${name} = ${values[at]};`;
+        return ['requests', 'rates'].includes(each.name) ? '' : `${name} = ${values[at]};`;
       })
       .join('\n');
   }
@@ -433,6 +459,8 @@ for (let ${at} = 1; ${list}[${at} - 1] !== undefined; ${at}++) {\nconst ${each} 
     const values = () => args.map((each) => this.#value(each)).join(', ');
     if (library?.startsWith('math.')) return `Math.${library.slice('math.'.length)}(${values()})`;
     if (library === 'table.concat') return `${this.#value(args[0])}.join(${this.#value(args[1])})`;
+    if (library === 'struct.pack') return this.#pack(args);
+    if (library === 'struct.unpack') return this.#unpack(args);
     if (library === 'string.find') return `${this.#value(args[0])}.includes(${this.#value(args[1])})`;
     if (library) return fail(e, library);
     if (base.type === 'Identifier') {
@@ -468,6 +496,30 @@ for (let ${at} = 1; ${list}[${at} - 1] !== undefined; ${at}++) {\nconst ${each} 
       return kind === 'x' ? `\${hex(${value}, ${width})}` : `\${${value}}`;
     });
     return `\`${text}\``;
+  }
+
+  /** The sizes in the form of a text with numbers: big-endian, of 4 or 7 bytes each. */
+  #sizes(form) {
+    if (!/^>(I[47])+$/.test(form.value)) fail(form, 'another form of a text with numbers');
+    return [...form.value.matchAll(/\d/g)].map(Number);
+  }
+
+  #pack([form, ...values]) {
+    return this.#sizes(form)
+      .map((size, at) => `${size === 4 ? 'four' : 'seven'}(${this.#value(values[at])})`)
+      .join(' + ');
+  }
+
+  /** The numbers from a place of the text on. */
+  #unpack([form, text, place]) {
+    const start = place.value === undefined ? `${this.#value(place)} - 1` : place.value - 1;
+    let before = 0;
+    const numbers = this.#sizes(form).map((size) => {
+      const at = typeof start === 'number' ? start + before : `${start} + ${before}`;
+      before += size;
+      return `${size === 4 ? 'fourAt' : 'sevenAt'}(${this.#value(text)}, ${at})`;
+    });
+    return `[${numbers.join(', ')}]`;
   }
 
   #match([text, { value: pattern }]) {

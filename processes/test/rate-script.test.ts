@@ -175,3 +175,64 @@ test('a jump of less than a second loses nothing', () => {
   const { date } = ask(SID, 0, TAKE, { numbers });
   expect(ask(SID, 950, TAKE, { numbers, ...toldAt(50) }).date).toBe(date + 100_000);
 });
+
+test('a date that comes too late for its process counts no more when it is given back', () => {
+  const { ask } = two();
+  const numbers = { permits: 2, per: 950_000, burst: 2, slack: 50_000 };
+  const [late, used] = [ask(SID, 0, TAKE, { numbers }), ask(OTHER, 0, TAKE, { numbers })];
+  expect(used.date).toBe(late.date);
+  const refused: wire.RateDemand = ['T', 1, 0];
+  expect(ask(SID, 60, refused, { numbers }).ok).toBe(false);
+  ask(SID, 60, ['C', late.date, 1, late.given, 0], { numbers });
+  expect(ask(SID, 60, refused, { numbers })).toMatchObject({ ok: true, date: (START + 60) * 1000 });
+  // The other permit of that date counts on, until its window is over.
+  expect(ask(SID, 60, TAKE, { numbers }).date).toBe((START + 1000) * 1000);
+});
+
+test('a date that has come back late makes no burst of those that were given since', () => {
+  const { ask } = two();
+  const late = ask(SID, 0, TAKE);
+  ask(OTHER, 500, TAKE);
+  ask(SID, 500, ['C', late.date, 1, late.given, 0]);
+  expect(ask(OTHER, 500, TAKE).date).toBe((START + 595) * 1000);
+});
+
+test('what comes back late of a date that a pause or a loss has made another one changes nothing', () => {
+  for (const [what, epoch] of [
+    ['a pause', 0],
+    ['a loss', 1],
+  ] as const) {
+    const { ask } = two();
+    const late = ask(SID, 0, TAKE);
+    if (what === 'a pause') ask(OTHER, 50, ['P', 1000, 7]);
+    ask(SID, 60, ['C', late.date, 1, late.given, epoch]);
+    expect(ask(SID, 60, ['I'])).toMatchObject({ taken: 1 });
+  }
+});
+
+/** A server that has lost what it knew of rates, and nothing else, as if memory was full. */
+function evicted(state: State): State {
+  return State.load(JSON.stringify({ ...JSON.parse(state.dump()), rates: [], ends: [] }));
+}
+
+test.each([
+  ['the end of its session', 0],
+  ['the end of its session, after another process has told of it,', 2],
+  ['its process', 0],
+])('%s frees no date of a rate that the server has lost since', (who, given) => {
+  const { state } = two();
+  const on = (of: State, sid: string, ms: number, demand: wire.RateDemand, known = NOTHING): wire.RateAnswer => {
+    const args = [sid, '0', 'c:', ...wire.rate('api', TEN, known, UNTOLD, demand)];
+    return wire.rateIn(of.turn(args, sid, START + ms).reply[0], TEN) as wire.RateAnswer;
+  };
+  on(state, SID, 0, TAKE);
+  const lost = on(state, SID, 0, TAKE);
+  expect(lost.isListed).toBe(true);
+  const after = evicted(state);
+  const known = { epoch: 0, given, last: given > 0 ? lost.date : 0 };
+  const dates = [1, 2, 3].map(() => on(after, OTHER, 10, TAKE, known).date);
+  expect(dates.at(-1)).toBeGreaterThan(lost.date);
+  if (who === 'its process') on(after, SID, 10, ['D', lost.date, 1, lost.given, 0]);
+  else after.reap(SID, START + 10);
+  expect(on(after, OTHER, 10, TAKE).date).toBeGreaterThan(dates.at(-1) as number);
+});

@@ -352,6 +352,24 @@ onForms('rates', ({ join, cut, forget }) => {
 });
 
 onServers('rates', ({ another, key, join, end }) => {
+  test('an answer that comes later than the slack allows uses up no permit', async () => {
+    const rate = await (await join()).rateLimiter('api', 1, LONG, { slack: 20 });
+    await rate.inspect();
+    // The process is busy for longer than the slack between any two events.
+    let isOver = false;
+    const block = (): void => {
+      const end = performance.now() + 40;
+      while (performance.now() < end);
+      if (!isOver) setImmediate(block);
+    };
+    block();
+    const isTaken = await rate.tryTake();
+    isOver = true;
+    expect(isTaken).toBe(true);
+    expect(await rate.inspect()).toMatchObject({ taken: 1 });
+    expect(await rate.tryTake()).toBe(false);
+  });
+
   test('a process that has lost its session gives up the dates that are free again', async () => {
     const [a, b] = [await join({ lease: 500 }), await join({ lease: 500 })];
     const [mine, yours] = [await a.rateLimiter('api', 1, 2000), await b.rateLimiter('api', 1, 2000)];

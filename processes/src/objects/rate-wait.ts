@@ -2,7 +2,7 @@
  * A request for permits of a rate. It is told its date in the answer to its one call, waits here until then, and begins:
  *
  *     T --> date --> sleep --> begins at most `slack` after the date
- *        |             |  \--> the process was busy for longer: asks again, and its first date passes unused
+ *        |             |  \--> the answer took longer, or the process was busy: C gives the date back, and T asks again
  *        |             |--> a pause has moved the date: sleeps on
  *        |             \--> signal, time-out, `cancelAll`: C gives the date back
  *        \--> the date is later than the time-out allows: rejects at once
@@ -202,6 +202,7 @@ async function wait<T>(rate: Rate, { what, permits, options = {}, begin, late }:
       return await begun;
     }
     measure('late');
+    if (!isAgain) giveBack(rate, answer, permits, sid);
     shortest = Math.min(shortest, (got - sent) * US);
     if (waits || isAgain) lateAnswers = 0;
     else if (++lateAnswers >= MOST_LATE && shortest > answer.slack / 2)

@@ -17,24 +17,24 @@ local i, last = 4, #ARGV
 while i <= last do
   local operation, answer = ARGV[i], nil
   if operation == 'A' then
-    answer, i = ask(i + 1, true)
+    answer, i = requests().ask(i + 1, true)
   elseif operation == 'D' then
-    answer, i = give_back(i + 1)
+    answer, i = requests().give_back(i + 1)
   elseif operation == 'T' then
-    answer, i = ask(i + 1, false)
+    answer, i = requests().ask(i + 1, false)
   elseif operation == 'E' then
     answer, i = rates().rate(i + 1)
   elseif operation == 'G' then
-    answer, i = rates().beat_of_rates(i + 1)
+    answer, i = rates().seldom().beat_of_rates(i + 1)
   else
-    others = others or rest().operations()
+    others = others or requests().rest().operations()
     answer, i = others[operation](i + 1)
   end
   answers[#answers + 1] = answer
   if not i then return answers end
 end
 
-for _, name in ipairs(changed) do write(name) end
+for _, name in ipairs(changed) do requests().write(name) end
 for _, to in ipairs(told) do
   if not gone[to] then
     local seq = call('HINCRBY', SEQS, to, 1)

@@ -10,16 +10,18 @@
 -- `per`, whatever the network does.
 --
 -- The state of a rate is a text in a key of its own, which the server drops when a new state would answer the same; in a
--- broker, it is in RATES. All fields are hexadecimal and have fixed widths:
---   numbers(44): permits(8) per(14) burst(8) slack(14)
---   given(14) following(14) latest(14) taken(14)
---   rare(79): resized(1) epoch(8) repaired(14) paused(14) moved(14) stopped(14) cancelled(14)
---   length(8) of the runs, then the runs and then the holes: date(14) permits(8) each, by date
+-- broker, it is in RATES. A take costs the server much of its time for copies of this text, so the text is short: its
+-- fields are binary, of 4 or 7 bytes each (`struct`), but for the numbers, which are as a call brings them:
+--   numbers   44 hexadecimal digits: permits(8) per(14) burst(8) slack(14)
+--   head      given(7) following(7) latest(7) taken(7) born(7), and how many runs(4) and holes(4) there are
+--   runs, then holes   date(7) permits(4) each, by date
+--   rare      only if one of them is not 0: resized(4) epoch(4) repaired(7) paused(7) moved(7) stopped(7) cancelled(7)
 --
 --   given      how many permits have got dates; with a date, it names the request
 --   following  when the next permit would be due if all came evenly
 --   latest     the latest date
 --   taken      the permits of all runs
+--   born       when this state began; a state that was lost has another one
 --   epoch, repaired   after a loss, see `mend`
 --   paused     no date lies before this time, but for those that had passed when the pause began
 --   moved      by how much pauses have moved dates, all together
@@ -29,328 +31,431 @@
 -- the text only when it lies a window behind the time, or behind the latest date.
 --
 -- A date that lies so far ahead that the death of its process is noticed before is listed in RECORDS, behind the
--- requests of the session: sid(16) r date(14) given(9) permits(8) NUL name; the date without what pauses have moved it,
--- and the lowest 36 bits of `given`.
+-- requests of the session: sid(16) r date(14) given(9) permits(8) born(14) NUL name; the date without what pauses have
+-- moved it, and the lowest 36 bits of `given`.
 -- When the session ends, what it has listed becomes holes (`free`). A process that has lost its session gives up such
 -- dates. Dates that are nearer pass unused.
 
 rates = function()
-  local NONE = '0000000000000000000000000000000000000000000000000000000000000000000000000000000' -- rare, if all is 0
-  local RUN = 22
-  local MOST_RUNS = 64 -- more runs than these join if they are of the same part of a window, of so many parts
-  local MOST_HOLES = 256 -- dates that are given back while there are so many holes pass unused
-  local TICK = 5000 -- permits that are due within so many microseconds may go together
-  local BEATS = 5 -- each session beats at least so often in a lease
-  local FAR = 1250 -- the death of a process is noticed within so many thousandths of a lease
-  local MOST_COUNT = 4294967295 -- a run counts so many permits at most
-  local LAST_TIME = 9007199254740991 -- and no time is later than this one, in the year 2255: what both forms count exactly
   local WRAP = 68719476736 -- the numbers of requests in records
   local JUMP = 1000000 -- keys may have expired before their time if the server's clock was so much too late
-
-  local name, numbers, permits, per, burst, slack, window, interval
-  local given, following, latest, taken, rare
-  local resized, epoch, repaired, paused, moved, stopped, cancelled
-  local runs, holes, changes
   local far, pause_of_loss
 
-  local function date_of(list, at) return tonumber(sub(list, at, at + 13), 16) end
-  local function count_of(list, at) return tonumber(sub(list, at + 14, at + 21), 16) end
+  local function date_of(list, at)
+    local date = struct.unpack('>I7', list, at)
+    return date
+  end
+
+  local function count_of(list, at)
+    local count = struct.unpack('>I4', list, at + 7)
+    return count
+  end
 
   -- Finds the time of the partition, `moment`. It never goes back, and goes as the monotonic clock of the caller says:
   -- the caller was told the time `seen` at least `low` and at most `high` microseconds ago. So a jump of the server's
   -- clock, or another server with another clock, is no time that has passed. A caller that was told no time may not have
   -- lived through a jump; then the time goes on by a beat at most, if a session lives that tells its time with its beats.
   local function clock(seen, low, high, slack)
+    local BEATS = 5 -- each session beats at least so often in a lease
+    local FAR = 1250 -- the death of a process is noticed within so many thousandths of a lease
     if moment then return end
-    local meta = call('HMGET', META, 'offset', 'seen', 'timer', 'began', 'lease')
+    local meta = call('HMGET', META, 'offset', 'seen', 'began', 'lease')
     -- [server
     local both = call('TIME')
-    local here = tonumber(both[1]) * 1000000 + tonumber(both[2])
-    local beat = tonumber(meta[5]) / BEATS
-    far = tonumber(meta[5]) * FAR
+    local here, lease = both[1] * 1000000 + both[2], tonumber(meta[4])
+    time = math.floor(here / 1000)
+    local beat = lease / BEATS
+    far = lease * FAR
     -- server]
-    --- local here = call('TIME') * 1000
+    --- local here = now() * 1000
     --- local beat = 1000
     --- far = 0
     local offset, least, most = tonumber(meta[1] or 0), tonumber(meta[2] or 0), 0
+    local began = tonumber(meta[3] or 0)
     if seen > 0 then
       least = math.max(least, seen + math.floor(low * 0.999))
       -- The call may have been under way for long. If another one came shortly before, the clock has not jumped.
       most = math.max(least, seen + math.ceil(high * 1.001)) + math.floor(slack / 4)
-    elseif meta[3] and meta[3] ~= sid and call('HGET', SESSIONS, meta[3]) then
-      most = least + beat * 1100
+    else
+      local timer = call('HGET', META, 'timer')
+      if timer and timer ~= sid and call('HGET', SESSIONS, timer) then most = least + beat * 1100 end
     end
     moment = here + offset
-    local began = tonumber(meta[4] or 0)
     if moment < least then
       moment = least
     elseif most > 0 and moment > most then
       if moment - most > JUMP then
         began = now()
-        call('HSET', META, 'began', format('%.0f', began))
+        call('HSET', META, 'began', began)
       end
       -- Not `most`: then each of several jumps in a window would make the window shorter by a part of the slack.
       moment = least
     end
-    if moment ~= here + offset then call('HSET', META, 'offset', format('%.0f', moment - here)) end
-    call('HSET', META, 'seen', format('%.0f', moment))
+    if moment ~= here + offset then call('HSET', META, 'offset', moment - here) end
+    call('HSET', META, 'seen', moment)
     -- After a loss, those who know what was lost say so within a beat.
     local left = began + beat - now()
     if left > beat then
       -- The clock has gone back since, so nobody knows how much of the beat has passed.
       began, left = now(), beat
-      call('HSET', META, 'began', format('%.0f', began))
+      call('HSET', META, 'began', began)
     end
     pause_of_loss = left > 0 and math.ceil(left * 1000) or 0
   end
 
-  -- Drops what lies a window behind a time.
-  local function expire(time)
-    local at = 1
-    while at < #runs and date_of(runs, at) + window <= time do
-      taken = taken - count_of(runs, at)
-      at = at + RUN
-    end
-    runs = sub(runs, at)
-  end
-
-  -- Reads the state of a rate. wanted: the caller's numbers; the largest slack of all counts. replaces: the others count
-  -- too, whatever the state says.
-  local function load(of, wanted, replaces)
-    name = of
+  -- Reads the state of a rate, without what lies a window behind the time, or behind the latest date: no later permit has
+  -- an earlier date. wanted: the caller's numbers; the largest slack of all counts. replaces: the others count too,
+  -- whatever the state says.
+  local function load(name, wanted, replaces)
     -- [server
     local text = call('GET', RATES .. name)
     -- server]
     --- local text = call('GET', RATES, name)
-    numbers, given, following, latest, taken, rare, runs, holes = wanted, 0, 0, 0, 0, NONE, '', ''
-    slack = tonumber(sub(wanted, 31, 44), 16)
-    if text then
-      local theirs = tonumber(sub(text, 31, 44), 16)
-      if not replaces then numbers = sub(text, 1, 44) end
-      if theirs ~= slack then
-        slack = math.max(slack, theirs)
-        numbers = sub(numbers, 1, 30) .. format('%014x', slack)
-      end
-      given, following = tonumber(sub(text, 45, 58), 16), tonumber(sub(text, 59, 72), 16)
-      latest, taken = tonumber(sub(text, 73, 86), 16), tonumber(sub(text, 87, 100), 16)
-      rare = sub(text, 101, 179)
-      local length = tonumber(sub(text, 180, 187), 16)
-      runs = sub(text, 188, 187 + length)
-      holes = sub(text, 188 + length)
+    local theirs, numbers, slack = text and sub(text, 1, 44) or wanted, wanted, tonumber(sub(wanted, 31, 44), 16)
+    if theirs ~= wanted then
+      if not replaces then numbers = theirs end
+      slack = math.max(slack, tonumber(sub(theirs, 31, 44), 16))
+      numbers = sub(numbers, 1, 30) .. format('%014x', slack)
     end
-    permits, per = tonumber(sub(numbers, 1, 8), 16), tonumber(sub(numbers, 9, 22), 16)
-    burst = tonumber(sub(numbers, 23, 30), 16)
-    resized, epoch, repaired, paused, moved, stopped, cancelled = 0, 0, 0, 0, 0, 0, 0
-    if rare ~= NONE then
-      resized, epoch = tonumber(sub(rare, 1, 1), 16), tonumber(sub(rare, 2, 9), 16)
-      repaired, paused = tonumber(sub(rare, 10, 23), 16), tonumber(sub(rare, 24, 37), 16)
-      moved, stopped = tonumber(sub(rare, 38, 51), 16), tonumber(sub(rare, 52, 65), 16)
-      cancelled = tonumber(sub(rare, 66, 79), 16)
-    end
-    window = per + slack
-    interval = window / permits
-    if replaces and following > moment then
-      -- What is due in so many intervals stays due in so many; exactly, if there is the same interval.
-      local before = (tonumber(sub(text, 9, 22), 16) + slack) / tonumber(sub(text, 1, 8), 16)
+    local permits, per = tonumber(sub(numbers, 1, 8), 16), tonumber(sub(numbers, 9, 22), 16)
+    local window = per + slack
+    local interval = window / permits
+    local r = {
+      name = name, numbers = numbers, permits = permits, per = per, burst = tonumber(sub(numbers, 23, 30), 16),
+      slack = slack, window = window, interval = interval, given = 0, following = 0, latest = 0, taken = 0,
+      born = moment, runs = '', holes = '', is_rare = false, resized = 0, epoch = 0, repaired = 0, paused = 0, moved = 0, stopped = 0,
+      cancelled = 0, changes = false,
+    }
+    if not text then return r end
+    local given, following, latest, taken, born, runs, holes = struct.unpack('>I7I7I7I7I7I4I4', text, 45)
+    if replaces and theirs ~= numbers and following > moment then
+      -- What is due in so many intervals stays due in so many.
+      local before = (tonumber(sub(theirs, 9, 22), 16) + tonumber(sub(theirs, 31, 44), 16)) / tonumber(sub(theirs, 1, 8), 16)
       following = math.floor(moment + (following - moment) * (interval / before))
     end
-    changes = false
-    expire(moment)
-    while #holes > 0 and date_of(holes, 1) <= moment do holes = sub(holes, 23) end
+    local at, behind, past = 88, 88 + 11 * runs, math.max(moment, latest) - window
+    while at < behind and date_of(text, at) <= past do
+      taken = taken - count_of(text, at)
+      at = at + 11
+    end
+    r.runs = sub(text, at, behind - 1)
+    if holes > 0 then
+      at, behind = behind, behind + 11 * holes
+      while at < behind and date_of(text, at) <= moment do at = at + 11 end
+      r.holes = sub(text, at, behind - 1)
+    end
+    r.given, r.following, r.latest, r.taken, r.born = given, following, latest, taken, born
+    if behind <= #text then
+      r.is_rare = true
+      local resized, epoch, repaired, paused, moved, stopped, cancelled = struct.unpack('>I4I4I7I7I7I7I7', text, behind)
+      r.resized, r.epoch, r.repaired, r.paused = resized, epoch, repaired, paused
+      r.moved, r.stopped, r.cancelled = moved, stopped, cancelled
+    end
+    return r
   end
 
-  local function note_rare()
-    rare = format('%d%08x%014x%014x', resized, epoch, repaired, paused)
-      .. format('%014x%014x%014x', moved, stopped, cancelled)
-    changes = true
-  end
-
-  local function save()
-    if not changes then return end
-    following = math.min(following, LAST_TIME)
-    local whole = numbers .. format('%014x%014x%014x%014x', given, following, latest, taken) .. rare
-      .. format('%08x', #runs) .. runs .. holes
+  local function save(r)
+    local LAST_TIME = 9007199254740991 -- no time is later than this one, in the year 2255: what both forms count exactly
+    if not r.changes then return end
+    local following = math.min(r.following, LAST_TIME)
+    local head = struct.pack('>I7I7I7I7I7I4I4',
+      r.given, following, r.latest, r.taken, r.born, #r.runs / 11, #r.holes / 11)
+    local rare = ''
+    if r.is_rare then
+      rare = struct.pack('>I4I4I7I7I7I7I7', r.resized, r.epoch, r.repaired, r.paused, r.moved, r.stopped, r.cancelled)
+    end
+    local whole = r.numbers .. head .. r.runs .. r.holes .. rare
     -- So much longer that a jump by which nobody notices a loss does not lose it.
-    local lasts = math.ceil((math.max(latest + window, following, paused, moment) - moment + JUMP + slack) / 1000) + 1
+    local counts = math.max(r.latest + r.window, following, r.paused, moment)
+    local lasts = math.ceil((counts - moment + JUMP + r.slack) / 1000) + 1
     -- A rate that was resized must not forget its numbers.
-    if resized == 1 then lasts = 31536000000 end
+    if r.resized == 1 then lasts = 31536000000 end
     -- [server
-    call('SET', RATES .. name, whole, 'PX', format('%.0f', lasts))
+    call('SET', RATES .. r.name, whole, 'PX', lasts)
     -- server]
-    --- call('KEEPFOR', RATES, name, whole, lasts)
+    --- call('KEEPFOR', RATES, r.name, whole, lasts)
   end
 
   -- Adds permits to the runs.
-  local function log(date, k)
-    local at = #runs - 21
-    local all, before = k, 0
-    local newest, part = date_of(runs, at), window / MOST_RUNS -- there may be no run yet
-    local joins = newest == date or #runs > MOST_RUNS * RUN and math.floor(newest / part) == math.floor(date / part)
-    if joins then
-      before = count_of(runs, at)
-      all = math.min(before + k, MOST_COUNT)
-      runs = sub(runs, 1, at - 1)
-    end
-    runs = runs .. format('%014x%08x', date, all)
-    taken = taken + all - before
-    latest = math.max(latest, date)
-    changes = true
-  end
-
-  -- The server may have lost permits of which the caller knows. They count at the last date that the caller knows, those
-  -- of a window at most. `repaired`: up to which number of the lost history they are counted again. A new epoch begins if
-  -- the caller knows more, or a later epoch. Then `given` is at least what the caller knows, so that the numbers of requests
-  -- can be compared over epochs.
-  local function mend(known_epoch, known, known_last)
-    local missing
-    if known_epoch >= epoch then
-      missing = known - given
-      if missing > 0 or known_epoch > epoch then
-        epoch, repaired = known_epoch + 1, known
-        note_rare()
-      end
-    else
-      missing = known - repaired
-      if missing > 0 then
-        repaired = known
-        note_rare()
+  local function log(r, date, k)
+    local MOST_RUNS = 64 -- more runs than these join if they are of the same part of a window, of so many parts
+    local MOST_COUNT = 4294967295 -- a run counts so many permits at most
+    local runs, all = r.runs, k
+    local at = #runs - 10
+    if at > 0 then
+      local newest, before = struct.unpack('>I7I4', runs, at)
+      local part = r.window / MOST_RUNS
+      if newest == date or at > MOST_RUNS * 11 and math.floor(newest / part) == math.floor(date / part) then
+        all = math.min(before + k, MOST_COUNT)
+        r.taken = r.taken - before
+        runs = sub(runs, 1, at - 1)
       end
     end
-    if missing <= 0 then return end
-    given = given + missing
-    if known_last + window <= moment then return end
-    log(math.max(latest, known_last), math.min(missing, permits))
-    following = math.max(following, math.floor(known_last + math.min(missing, burst) * interval))
-  end
-
-  -- The place of the first hole for k permits that is at most so many microseconds away; 0: there is none.
-  local function hole_for(k, most)
-    local at = 1
-    while at < #holes do
-      if most >= 0 and date_of(holes, at) - moment > most then return 0 end
-      if count_of(holes, at) >= k then return at end
-      at = at + RUN
-    end
-    return 0
-  end
-
-  -- Changes the permits of the hole at a place.
-  local function set_hole(at, k)
-    local hole = k > 0 and sub(holes, at, at + 13) .. format('%08x', k) or ''
-    holes = sub(holes, 1, at - 1) .. hole .. sub(holes, at + 22)
-    changes = true
-  end
-
-  -- A date is free again. A date that had passed when a pause began was not moved, so it seems to lie before `paused`.
-  local function add_hole(date, k)
-    if date <= moment or date < paused or date > latest then return end
-    local at = 1
-    while at < #holes and date_of(holes, at) < date do at = at + RUN end
-    if at < #holes and date_of(holes, at) == date then
-      set_hole(at, count_of(holes, at) + k)
-    elseif #holes < MOST_HOLES * RUN then
-      holes = sub(holes, 1, at - 1) .. format('%014x%08x', date, k) .. sub(holes, at)
-      changes = true
-    end
+    r.runs = runs .. struct.pack('>I7I4', date, all)
+    r.taken = r.taken + all
+    r.latest = math.max(r.latest, date)
+    r.changes = true
   end
 
   -- When k permits would go that are asked for now, behind all others.
-  local function date_for(k)
-    local ahead = math.max((burst - math.min(k, burst)) * interval, math.min(TICK, interval))
-    local date = math.max(moment + pause_of_loss, latest, paused, math.ceil(following - ahead))
-    local over, at = taken + k - permits, 1
+  local function date_for(r, k)
+    local TICK = 5000 -- permits that are due within so many microseconds may go together
+    local interval, runs = r.interval, r.runs
+    local ahead = math.max((r.burst - math.min(k, r.burst)) * interval, math.min(TICK, interval))
+    local date = math.max(moment + pause_of_loss, r.latest, r.paused, math.ceil(r.following - ahead))
+    local over, at = r.taken + k - r.permits, 1
     while over > 0 and at < #runs do
-      over = over - count_of(runs, at)
-      date = math.max(date, date_of(runs, at) + window)
-      at = at + RUN
+      local ends, count = struct.unpack('>I7I4', runs, at)
+      over = over - count
+      date = math.max(date, ends + r.window)
+      at = at + 11
     end
     return date
   end
 
-  -- By how much pauses have moved the dates of a rate.
-  local function moved_of(other)
-    if other == name then return moved end
-    -- [server
-    local text = call('GET', RATES .. other)
-    -- server]
-    --- local text = call('GET', RATES, other)
-    return text and tonumber(sub(text, 138, 151), 16) or 0
-  end
+  local seldom -- makes the functions that most operations do not need
+  seldom = function()
+    local NUMBERS = '00000001000000000f42400000000100000000000000' -- of whoever only looks
+    local MOST_HOLES = 256 -- dates that are given back while there are so many holes pass unused
 
-  -- Lists a date of the caller that lies far ahead, and takes some off the list that have passed.
-  local function list(date, k)
-    local mine = sid .. 'r'
-    local old = call('ZRANGEBYLEX', RECORDS, '[' .. mine, '(' .. mine .. format('%014x', moment), 'LIMIT', 0, 4)
-    for _, each in ipairs(old) do
-      if tonumber(sub(each, 18, 31), 16) + moved_of(sub(each, 50)) < moment then call('ZREM', RECORDS, each) end
+    -- The server may have lost permits of which the caller knows. They count at the last date that the caller knows, those
+    -- of a window at most. `repaired`: up to which number of the lost history they are counted again. A new epoch begins if
+    -- the caller knows more, or a later epoch. Then `given` is at least what the caller knows, so that the numbers of
+    -- requests can be compared over epochs.
+    local function mend(r, known_epoch, known, known_last)
+      local missing
+      if known_epoch >= r.epoch then
+        missing = known - r.given
+        r.epoch = known_epoch + 1
+      else
+        missing = known - r.repaired
+        if missing <= 0 then return end
+      end
+      r.repaired = known
+      r.is_rare = true
+      r.changes = true
+      if missing <= 0 then return end
+      r.given = r.given + missing
+      if known_last + r.window <= moment then return end
+      log(r, math.max(r.latest, known_last), math.min(missing, r.permits))
+      r.following = math.max(r.following, math.floor(known_last + math.min(missing, r.burst) * r.interval))
     end
-    call('ZADD', RECORDS, 0, mine .. format('%014x%09x%08x', date - moved, given % WRAP, k) .. '\0' .. name)
-  end
 
-  -- Tells sessions that they must look at a rate. Those that are not told look by themselves.
-  local function tell_all(tag)
-    local all = call('ZRANGEBYSCORE', LEASES, '-inf', '+inf', 'WITHSCORES', 'LIMIT', 0, MOST_FOUND)
-    for at = 1, #all / 2 do
-      if all[2 * at - 1] ~= sid then rest().tell(all[2 * at - 1], 'E:' .. tag) end
+    -- The place of the first hole for k permits that is at most so many microseconds away; 0: there is none.
+    local function hole_for(r, k, most)
+      local holes, at = r.holes, 1
+      while at < #holes do
+        if most >= 0 and date_of(holes, at) - moment > most then return 0 end
+        if count_of(holes, at) >= k then return at end
+        at = at + 11
+      end
+      return 0
     end
-  end
 
-  -- The dates that lie ahead move back by as much as the pause becomes longer. What lies ahead then lies at `paused` at the
-  -- earliest, and what has passed would lie before `paused` if it moved, too (see `add_hole`).
-  local function pause(wait, tag)
-    local delta = math.max(0, moment + wait - math.max(paused, moment + 1))
-    if delta == 0 then return end
-    local after = {}
-    local at = 1
-    while at < #runs do
-      local date = date_of(runs, at)
-      if date > moment then date = date + delta end
-      after[#after + 1] = format('%014x%08x', date, count_of(runs, at))
-      at = at + RUN
+    -- Changes the permits at a place in a list of runs or holes.
+    local function counted(list, at, k)
+      local date = k > 0 and struct.pack('>I7I4', date_of(list, at), k) or ''
+      return sub(list, 1, at - 1) .. date .. sub(list, at + 11)
     end
-    runs = table.concat(after, '')
-    local free = {}
-    at = 1
-    while at < #holes do
-      free[#free + 1] = format('%014x%08x', date_of(holes, at) + delta, count_of(holes, at))
-      at = at + RUN
-    end
-    holes = table.concat(free, '')
-    if latest > moment then latest = latest + delta end
-    following, moved, paused, stopped = following + delta, moved + delta, moment + wait, moment
-    note_rare()
-    tell_all(tag)
-  end
 
-  -- Gives back permits that were used and are not. The oldest go: what is left then counts for longest.
-  local function unspend(k)
-    local left, at, kept = k, 1, ''
-    while at < #runs and left > 0 and date_of(runs, at) <= moment do
-      local count = count_of(runs, at)
-      local back = math.min(left, count)
-      if back < count then kept = format('%014x%08x', date_of(runs, at), count - back) end
-      left = left - back
-      at = at + RUN
+    local function take_hole(r, at, k)
+      r.holes = counted(r.holes, at, count_of(r.holes, at) - k)
+      r.changes = true
     end
-    runs = kept .. sub(runs, at)
-    taken = taken - (k - left)
-    following = math.max(0, math.floor(following - (k - left) * interval))
-    changes = true
-  end
 
-  -- How many permits have dates that lie ahead, of those whose runs are still there.
-  local function reserved()
-    local sum, at = 0, 1
-    while at < #runs do
-      if date_of(runs, at) > moment then sum = sum + count_of(runs, at) end
-      at = at + RUN
+    -- The place of a date in a list of runs or holes, or where it belongs.
+    local function place_of(list, date)
+      local at = 1
+      while at < #list and date_of(list, at) < date do at = at + 11 end
+      return at
     end
-    at = 1
-    while at < #holes do
-      sum = sum - count_of(holes, at)
-      at = at + RUN
+
+    -- A date that lies ahead is free again.
+    local function add_hole(r, date, k)
+      local holes = r.holes
+      local at = place_of(holes, date)
+      if at < #holes and date_of(holes, at) == date then
+        r.holes = counted(holes, at, count_of(holes, at) + k)
+        r.changes = true
+      elseif #holes < MOST_HOLES * 11 then
+        r.holes = sub(holes, 1, at - 1) .. struct.pack('>I7I4', date, k) .. sub(holes, at)
+        r.changes = true
+      end
     end
-    return sum
+
+    -- The process gives a date back that it has not used. A date that had passed when a pause began was not moved, so it
+    -- seems to lie before `paused`. If the date has passed, its permits do not count any more. Then the next permit is due
+    -- as if they had never been asked for.
+    local function give_back(r, date, k)
+      if date < r.paused or date > r.latest then return end
+      if date > moment then
+        add_hole(r, date, k)
+        return
+      end
+      local at = place_of(r.runs, date)
+      if at > #r.runs or date_of(r.runs, at) ~= date or count_of(r.runs, at) < k then return end
+      r.runs = counted(r.runs, at, count_of(r.runs, at) - k)
+      r.taken = r.taken - k
+      r.changes = true
+      local due = 0
+      at = 1
+      while at < #r.runs do
+        due = math.max(due, date_of(r.runs, at)) + count_of(r.runs, at) * r.interval
+        at = at + 11
+      end
+      r.following = math.min(r.following, math.floor(due))
+    end
+
+    -- By how much pauses have moved the dates of a rate.
+    local function moved_of(r, other)
+      if other == r.name then return r.moved end
+      return load(other, NUMBERS, false).moved
+    end
+
+    -- Lists a date of the caller that lies far ahead, and takes some off the list that have passed.
+    local function list(r, date, k)
+      local mine = sid .. 'r'
+      local old = call('ZRANGEBYLEX', RECORDS, '[' .. mine, '(' .. mine .. format('%014x', moment), 'LIMIT', 0, 4)
+      for _, each in ipairs(old) do
+        if tonumber(sub(each, 18, 31), 16) + moved_of(r, sub(each, 64)) < moment then call('ZREM', RECORDS, each) end
+      end
+      local dated = format('%014x%09x%08x%014x', date - r.moved, r.given % WRAP, k, r.born)
+      call('ZADD', RECORDS, 0, mine .. dated .. '\0' .. r.name)
+    end
+
+    -- Tells sessions that they must look at a rate. Those that are not told look by themselves.
+    local function tell_all(tag)
+      local all = call('ZRANGEBYSCORE', LEASES, '-inf', '+inf', 'WITHSCORES', 'LIMIT', 0, MOST_FOUND)
+      for at = 1, #all / 2 do
+        if all[2 * at - 1] ~= sid then requests().rest().tell(all[2 * at - 1], 'E:' .. tag) end
+      end
+    end
+
+    -- A list of runs or holes whose dates behind a time have moved.
+    local function moved_by(list, delta)
+      local after, at = {}, 1
+      while at < #list do
+        local date = date_of(list, at)
+        if date > moment then date = date + delta end
+        after[#after + 1] = struct.pack('>I7I4', date, count_of(list, at))
+        at = at + 11
+      end
+      return table.concat(after, '')
+    end
+
+    -- The dates that lie ahead move back by as much as the pause becomes longer. What lies ahead then lies at `paused` at
+    -- the earliest, and what has passed would lie before `paused` if it moved, too (see `give_back`).
+    local function pause(r, wait, tag)
+      local delta = math.max(0, moment + wait - math.max(r.paused, moment + 1))
+      if delta == 0 then return end
+      r.runs, r.holes = moved_by(r.runs, delta), moved_by(r.holes, delta)
+      if r.latest > moment then r.latest = r.latest + delta end
+      r.following, r.moved, r.paused, r.stopped = r.following + delta, r.moved + delta, moment + wait, moment
+      r.is_rare = true
+      r.changes = true
+      tell_all(tag)
+    end
+
+    -- Gives back permits that were used and are not. The oldest go: what is left then counts for longest.
+    local function unspend(r, k)
+      local runs, left, at, kept = r.runs, k, 1, ''
+      while at < #runs and left > 0 and date_of(runs, at) <= moment do
+        local count = count_of(runs, at)
+        local back = math.min(left, count)
+        if back < count then kept = struct.pack('>I7I4', date_of(runs, at), count - back) end
+        left = left - back
+        at = at + 11
+      end
+      r.runs = kept .. sub(runs, at)
+      r.taken = r.taken - (k - left)
+      r.following = math.max(0, math.floor(r.following - (k - left) * r.interval))
+      r.changes = true
+    end
+
+    -- How many permits have dates that lie ahead, of those whose runs are still there.
+    local function reserved(r)
+      local runs, holes, sum, at = r.runs, r.holes, 0, 1
+      while at < #runs do
+        if date_of(runs, at) > moment then sum = sum + count_of(runs, at) end
+        at = at + 11
+      end
+      at = 1
+      while at < #holes do
+        sum = sum - count_of(holes, at)
+        at = at + 11
+      end
+      return sum
+    end
+
+    -- All operations of `E` but T and I.
+    local function change(r, i, what, a, b)
+      if what == 'C' or what == 'D' then
+        local key = sid .. 'r' .. format('%014x%09x', a, tonumber(ARGV[i + 11]) % WRAP)
+        local known = what == 'C'
+        if what == 'D' then
+          local listed = call('ZRANGEBYLEX', RECORDS, '[' .. key, '(' .. key .. 'g', 'LIMIT', 0, 1)[1]
+          if listed then known = call('ZREM', RECORDS, listed) == 1 and tonumber(sub(listed, 49, 62), 16) == r.born end
+        end
+        if known and tonumber(ARGV[i + 12]) == r.epoch then give_back(r, a + r.moved, b) end
+      elseif what == 'P' then
+        pause(r, a, ARGV[i + 10])
+      elseif what == 'L' then
+        r.cancelled = r.given
+        r.is_rare = true
+        r.changes = true
+        tell_all(ARGV[i + 10])
+      elseif what == 'S' and a >= 0 then
+        log(r, math.max(r.latest, moment), a)
+        r.following = math.floor(math.max(r.following, r.latest) + a * r.interval)
+        r.given = r.given + a
+      elseif what == 'S' then
+        unspend(r, -a)
+      elseif what == 'R' then
+        r.resized = 1
+        r.is_rare = true
+        r.changes = true
+      end
+    end
+
+    -- What follows the answer if the caller does not know it.
+    local function more(r)
+      return format(' %d %d %d %d %d %d', r.permits, r.per, r.burst, r.slack, r.resized, r.epoch)
+        .. format(' %d %d %d %d %d', r.moved, r.stopped, r.cancelled, r.taken, reserved(r))
+    end
+
+    -- G seen low high: goes with a beat of a session that uses rates, so that a jump of the clock between two beats is no
+    -- time that has passed. Answer: G moment began. began: when the last loss was noticed, by the server's clock.
+    local function beat_of_rates(i)
+      clock(tonumber(ARGV[i]), tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2]), 0)
+      call('HSET', META, 'timer', sid)
+      return 'G ' .. format('%d', moment) .. ' ' .. (call('HGET', META, 'began') or '0'), i + 3
+    end
+
+    -- A session has ended: the dates that it has listed are free again, if the state is still the one that has given them.
+    -- Returns how many it has looked at. A beat does this before it tells its time, so the clock stays as it is: the time
+    -- that somebody was told last is early enough, as who reads a rate drops the holes that have passed.
+    local function free(victim)
+      local listed = call('ZRANGEBYLEX', RECORDS, '[' .. victim .. 'r', '(' .. victim .. 's', 'LIMIT', 0, math.max(work, 0))
+      local before = moment
+      if #listed > 0 and not before then moment = tonumber(call('HGET', META, 'seen') or 0) end
+      for _, each in ipairs(listed) do
+        call('ZREM', RECORDS, each)
+        local r = load(sub(each, 64), NUMBERS, false)
+        local date = tonumber(sub(each, 18, 31), 16) + r.moved
+        local is_same = tonumber(sub(each, 49, 62), 16) == r.born
+        if is_same and date > moment then give_back(r, date, tonumber(sub(each, 41, 48), 16)) end
+        save(r)
+      end
+      moment = before
+      return #listed
+    end
+
+    local made = {
+      mend = mend, hole_for = hole_for, date_of = date_of, take_hole = take_hole, list = list, change = change,
+      more = more, beat_of_rates = beat_of_rates, free = free,
+    }
+    seldom = function() return made end
+    return made
   end
 
   -- E name numbers epoch given last seen low high what a b c d: an operation on a rate. numbers: as in the state; those
@@ -369,90 +474,41 @@ rates = function()
   -- resized epoch moved stopped cancelled taken reserved, for I, and if the caller's numbers are others or one of those
   -- is not 0. M permits: there are never so many.
   local function rate(i)
-    local what, a, b, c = ARGV[i + 8], tonumber(ARGV[i + 9]), tonumber(ARGV[i + 10]), tonumber(ARGV[i + 11])
-    clock(tonumber(ARGV[i + 5]), tonumber(ARGV[i + 6]), tonumber(ARGV[i + 7]), tonumber(sub(ARGV[i + 1], 31, 44), 16))
-    load(ARGV[i], ARGV[i + 1], what == 'R' or string.find(ARGV[i], '\0', 1, true))
-    mend(tonumber(ARGV[i + 2]), tonumber(ARGV[i + 3]), tonumber(ARGV[i + 4]))
-    local ok, date = 1, math.max(moment, paused)
+    local numbers, what, a, b = ARGV[i + 1], ARGV[i + 8], tonumber(ARGV[i + 9]), tonumber(ARGV[i + 10])
+    clock(tonumber(ARGV[i + 5]), tonumber(ARGV[i + 6]), tonumber(ARGV[i + 7]), tonumber(sub(numbers, 31, 44), 16))
+    local r = load(ARGV[i], numbers, what == 'R' or string.find(ARGV[i], '\0', 1, true))
+    local epoch, known = tonumber(ARGV[i + 2]), tonumber(ARGV[i + 3])
+    if known > r.given or epoch ~= r.epoch then seldom().mend(r, epoch, known, tonumber(ARGV[i + 4])) end
+    local ok, date = 1, math.max(moment, r.paused)
     if what == 'T' or what == 'I' and a > 0 then
-      if a > permits then return 'M ' .. permits, i + 13 end
-      local hole = hole_for(a, b)
-      if hole > 0 then date = date_of(holes, hole) else date = date_for(a) end
+      if a > r.permits then return 'M ' .. r.permits, i + 13 end
+      local hole = r.holes ~= '' and seldom().hole_for(r, a, b) or 0
+      if hole > 0 then date = date_of(r.holes, hole) else date = date_for(r, a) end
       if b >= 0 and date - moment > b then
         ok = 0
       elseif what == 'T' then
         if hole > 0 then
-          set_hole(hole, count_of(holes, hole) - a)
+          seldom().take_hole(r, hole, a)
         else
-          log(date, a)
-          following = math.floor(math.max(following, date) + a * interval)
-          -- No later permit has an earlier date.
-          expire(date)
+          log(r, date, a)
+          r.following = math.floor(math.max(r.following, date) + a * r.interval)
         end
-        given = given + a
+        r.given = r.given + a
         if date - moment > far then
-          list(date, a)
+          seldom().list(r, date, a)
           ok = 2
         end
       end
-    elseif what == 'C' or what == 'D' then
-      local key = sid .. 'r' .. format('%014x%09x', a, c % WRAP)
-      local known = what == 'C'
-      if what == 'D' then
-        local listed = call('ZRANGEBYLEX', RECORDS, '[' .. key, '(' .. key .. 'g', 'LIMIT', 0, 1)[1]
-        if listed then known = call('ZREM', RECORDS, listed) == 1 end
-      end
-      if known and tonumber(ARGV[i + 12]) == epoch then add_hole(a + moved, b) end
-    elseif what == 'P' then
-      pause(a, ARGV[i + 10])
-    elseif what == 'L' then
-      cancelled = given
-      note_rare()
-      tell_all(ARGV[i + 10])
-    elseif what == 'S' and a >= 0 then
-      log(math.max(latest, moment), a)
-      following = math.floor(math.max(following, latest) + a * interval)
-      given = given + a
-    elseif what == 'S' then
-      unspend(-a)
-    elseif what == 'R' then
-      resized = 1
-      note_rare()
+    elseif what ~= 'I' then
+      seldom().change(r, i, what, a, b)
     end
-    save()
-    local answer = format('E %d %.0f %.0f %.0f %.0f', ok, given, date, moment, latest)
-    if what ~= 'I' and rare == NONE and numbers == ARGV[i + 1] then return answer, i + 13 end
-    return answer .. format(' %d %.0f %d %.0f %d %d', permits, per, burst, slack, resized, epoch)
-      .. format(' %.0f %.0f %.0f %d %d', moved, stopped, cancelled, taken, reserved()), i + 13
+    save(r)
+    local answer = format('E %d %d %d %d %d', ok, r.given, date, moment, r.latest)
+    if what ~= 'I' and not r.is_rare and r.numbers == numbers then return answer, i + 13 end
+    return answer .. seldom().more(r), i + 13
   end
 
-  -- G seen low high: goes with a beat of a session that uses rates, so that a jump of the clock between two beats is no
-  -- time that has passed. Answer: G moment began. began: when the last loss was noticed, by the server's clock.
-  local function beat_of_rates(i)
-    clock(tonumber(ARGV[i]), tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2]), 0)
-    call('HSET', META, 'timer', sid)
-    return 'G ' .. format('%.0f', moment) .. ' ' .. (call('HGET', META, 'began') or '0'), i + 3
-  end
-
-  -- A session has ended: the dates that it has listed are free again. Returns how many it has looked at. A beat does this
-  -- before it tells its time, so the clock stays as it is: the time that somebody was told last is early enough, as who
-  -- reads a rate drops the holes that have passed.
-  local function free(victim)
-    local listed = call('ZRANGEBYLEX', RECORDS, '[' .. victim .. 'r', '(' .. victim .. 's', 'LIMIT', 0, math.max(work, 0))
-    local before = moment
-    if #listed > 0 and not before then moment = tonumber(call('HGET', META, 'seen') or 0) end
-    for _, each in ipairs(listed) do
-      call('ZREM', RECORDS, each)
-      -- The numbers count only if there is no state, and then there are no dates.
-      load(sub(each, 50), '00000001000000000f42400000000100000000000000', false)
-      add_hole(tonumber(sub(each, 18, 31), 16) + moved, tonumber(sub(each, 41, 48), 16))
-      save()
-    end
-    moment = before
-    return #listed
-  end
-
-  local made = { rate = rate, beat_of_rates = beat_of_rates, free = free }
+  local made = { rate = rate, seldom = function() return seldom() end }
   rates = function() return made end
   return made
 end

@@ -1,5 +1,5 @@
--- A request comes and goes: ask (A, T) and give back (D). Nearly all operations are these, so their functions are made
--- in each call. What they need only if somebody waits is in queue.lua, behind `rest`.
+-- A request comes and goes: ask (A, T) and give back (D). Nearly all operations but those on rates are these. What they
+-- need only if somebody waits is in queue.lua, behind `rest`.
 --
 --     A, T --> permits are free and nobody waits --> held       a record, but no entry in the queue
 --          --> else, A --> waiting                              a record and an entry in the queue
@@ -16,7 +16,6 @@ local function record_of(key)
 end
 
 local rest -- makes the functions that a call needs only if somebody waits or dies, or for a rare operation
-local rates -- makes the functions for rates
 
 -- Whether the object is the one for which the ticket was given, and not a later object of the name. Both tickets have
 -- 14 digits, so they compare as strings.

@@ -30,7 +30,7 @@ local function clear(victim, died)
   local records = call('ZRANGEBYLEX', RECORDS, '[' .. victim, '(' .. victim .. 'g', 'LIMIT', 0, math.max(work, 0))
   for _, record in ipairs(records) do drop(record, died) end
   work = work - #records
-  if work > 0 then work = work - rates().free(victim) end
+  if work > 0 then work = work - rates().seldom().free(victim) end
   return work > 0
 end
 

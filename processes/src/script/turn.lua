@@ -4,7 +4,7 @@
 -- This file is the frame: it describes the data on the server, has what all parts share, and says where each part
 -- stands. The build joins the parts in this order (scripts/embed.mjs):
 --
---     objects      the objects of a call          tickets     one counter for everything
+--     tickets      one counter for everything     objects     the objects of a call
 --     requests     a request comes and goes       queue       who waits, and how the head is served
 --     sessions     signs of life, and deaths      operations  all operations but A, T, D, E and G
 --     rates        dates for permits of rates     call        from ARGV to the reply
@@ -81,31 +81,39 @@ local gone = {} -- sessions that this call has ended
 local work = WORK -- how much work this call may still do
 local moment -- the time of the partition, once a rate has asked for it
 
--- part: objects
-
 -- part: tickets
 
--- part: requests
+-- Making a function takes about as long as calling one. So functions are made only when a call needs one of them:
+-- `requests` makes those for objects and requests, `rest` those for requests that wait, `operations` the rare operations,
+-- `rates` those for rates, and `seldom` those that most operations on rates do not need.
+local requests, rates
 
--- Making a function takes about as long as calling one. So the functions that most calls do not need are made only when
--- a call needs one of them: `rest` makes those for requests that wait, `operations` makes the rare operations, and
--- `rates` makes those for rates.
-rest = function()
-  -- part: queue
+requests = function()
+  -- part: objects
 
-  local made = {
-    entry_of = entry_of, lend = lend, tell = tell, grant = grant, restore = restore, state = state, take_off = take_off,
-    drop = drop,
-  }
+  -- part: requests
 
-  -- Returns the rare operations, by their letters.
-  made.operations = function()
-    -- part: sessions
+  rest = function()
+    -- part: queue
 
-    -- part: operations
+    local made = {
+      entry_of = entry_of, lend = lend, tell = tell, grant = grant, restore = restore, state = state, take_off = take_off,
+      drop = drop,
+    }
+
+    -- Returns the rare operations, by their letters.
+    made.operations = function()
+      -- part: sessions
+
+      -- part: operations
+    end
+
+    rest = function() return made end
+    return made
   end
 
-  rest = function() return made end
+  local made = { ask = ask, give_back = give_back, write = write, rest = function() return rest() end }
+  requests = function() return made end
   return made
 end
 
