@@ -39,6 +39,7 @@ const says: Record<string, RegExp> = {
     /accepted\nThe other process writes: refused\nHad it looked: LeaseLostError: .*\nThe register holds: new\n$/s,
   'once-per-period.mjs': /^5 periods, reports of 1 2 3 4 5\n$/,
   'rate-users.mjs': /^Ann: 5 answered, 7 refused\nBob: 3 answered, 0 refused\n$/,
+  'refresh-token.mjs': /^refreshes the token\n(works with abc\n){4}$/,
   'single-instance.mjs': /^the first runs\nthe second ends: the first runs already\nthe third runs\n$/,
   'rw-lock.mjs': /^100 writes, 300 reads, 0 of them torn\n$/,
 };
