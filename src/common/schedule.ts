@@ -363,6 +363,12 @@ export class Schedule {
     return this.#cells.floats[cell + STATE] === WAITS;
   }
 
+  /** Whether a cell belongs to a request that has not begun, and has not been told that it is dismissed or refused. */
+  isRequest(cell: number): boolean {
+    const state = this.#cells.floats[cell + STATE];
+    return state === WAITS || state === IS_DATED || state === EXPIRED || this.isAway(cell);
+  }
+
   /** Whether a request has been dismissed or refused, and `look` has not told so yet. */
   isAway(cell: number): boolean {
     const state = this.#cells.floats[cell + STATE];
@@ -721,6 +727,16 @@ export class Schedule {
       for (let cell = first; cell !== 0; cell = floats[cell + LINK] as number)
         if (floats[cell + STATE] !== RUN) owners.add(floats[cell + WHO] as Who);
     return owners;
+  }
+
+  /** The cells of the requests of this owner that have not begun. */
+  requestsOf(who: Who): number[] {
+    const cells: number[] = [];
+    const { floats } = this.#cells;
+    for (const first of [this.#get(OLDEST), this.#get(AWAY)])
+      for (let cell = first; cell !== 0; cell = floats[cell + LINK] as number)
+        if (this.isRequest(cell) && floats[cell + WHO] === who) cells.push(cell);
+    return cells;
   }
 
   /** Whether the permits of a date still count in the window that ends now, and nothing holds them up. */

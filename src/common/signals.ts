@@ -7,6 +7,8 @@
  * has more than ten. So a signal has one listener for all of its waits.
  */
 
+import { callEach } from './each.js';
+
 /**
  * The part of an `AbortSignal` that this library needs. The library has this type because the types of some programs
  * have no `AbortSignal`. Every `AbortSignal` is a `Signal`.
@@ -37,7 +39,7 @@ function listen(signal: Signal): Ends {
   const listener = (): void => {
     // The loop goes over the set itself and not over a copy: a wait that ends may let another wait go on. That one
     // leaves the set, and must not be ended.
-    for (const end of waits) end();
+    callEach(waits);
   };
   signal.addEventListener('abort', listener);
   const ends = { waits, listener };

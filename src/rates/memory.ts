@@ -55,6 +55,8 @@ export class RateMemory {
   areOthersEarlier = false;
   /** Whether requests of this thread may. */
   isEarlier = false;
+  /** Whether this thread has found that a call of its own was cut in the lock. */
+  wasCut = false;
   /** Whether this thread is no longer attached to the limiter, and the pages may belong to another one. */
   isOver = false;
   readonly #locks: RateLocks;
@@ -103,7 +105,8 @@ export class RateMemory {
     this.#cells.rollback();
     const now = this.now();
     this.schedule.recover(now);
-    if (holder !== this.me) this.schedule.bury(holder, now);
+    if (holder === this.me) this.wasCut = true;
+    else this.schedule.bury(holder, now);
     this.areOthersEarlier = true;
   }
 

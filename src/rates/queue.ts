@@ -64,15 +64,36 @@ interface Request {
   waits: { resolve(): void; reject(reason: unknown): void; stop: (() => void) | undefined } | undefined;
   /** Why it has left between its turn and its call. */
   error: unknown;
+  /** The next one of those that are to leave (`RateQueue.#lost`). */
+  nextLost: Request | undefined;
 }
 
-/** A request that waits no longer. */
-interface Out {
+/**
+ * What the schedule has decided about a request, until its promise has been told. It is noted before the schedule is asked,
+ * because the schedule may give the cell to another request afterwards. So if an exception ends this thread's call, whoever
+ * comes next goes on from here: `#endCut` finds out what was decided, and `#tellAll` tells it. A promise may be told twice,
+ * and the second time has no effect.
+ */
+interface Decision {
   readonly request: Request;
-  readonly failed: boolean;
+  /** Whether the request was dismissed or refused already. */
+  readonly wasAway: boolean;
+  /** Whether the request leaves, whatever its turn; and what makes the reason. Without it, nobody has the promise. */
+  readonly leaves: boolean;
+  readonly reason: (() => unknown) | undefined;
+  /** What `cancelAll` was given. */
+  readonly cause: unknown;
+  /** What `look` has answered, or one of these; undefined until then. */
+  answer: number | undefined;
 }
+
+/** The turn of a call of `limit` has come, and the call has not begun. */
+const TURN = -3;
+/** The request has left. */
+const LEFT = -4;
 
 const LONGEST = 2 ** 31 - 1;
+const nothing = (): undefined => undefined;
 /** A request whose plan is older than the present looks again after so many milliseconds. */
 const SOON = 0.1;
 
@@ -97,8 +118,24 @@ export class RateQueue {
   /** The cell of a call that blocks this thread. */
   #blocked = 0;
   #blockedSince = 0;
+  readonly #decisions: Decision[] = [];
+  /** How many of these have been told. */
+  #told = 0;
+  /** Whether `cancelAll` is under way, and what it was given. If it is cut, it goes on later. */
+  #isCancelling = false;
+  #cause: unknown;
+  /** Requests that are to leave: an exception, such as that of an exhausted stack, has ended the calls that made them. */
+  #lost: Request | undefined;
+  /** A request whose promise is being made. */
+  #unborn: Request | undefined;
   readonly #expectCut = afterInterrupt(() => {
-    if (!this.#isOver && (this.#blocked !== 0 || this.#memory.isMine)) this.#locked(() => {});
+    if (this.#isOver) return;
+    if (this.#isCut || this.#memory.isMine) this.#locked(nothing);
+    if (this.#isCancelling || this.#decisions.length > 0) {
+      this.#goOn(this.#cause);
+      this.#isCancelling = false;
+      this.#cause = undefined;
+    }
   });
 
   constructor(
@@ -149,15 +186,56 @@ export class RateQueue {
   #enter(rounds: number): boolean {
     this.#expectCut();
     if (!this.#memory.enter(rounds)) return false;
-    if (this.#blocked !== 0) this.#leaveCut();
+    if (this.#isCut) this.#endCut();
     return true;
   }
 
-  /** A call that blocked this thread was cut (src/runtime/interrupts.ts). */
-  #leaveCut(): void {
-    const cell = this.#blocked;
-    this.#blocked = 0;
-    this.#schedule.leave(cell, this.#memory.now());
+  /** Whether a call of this thread was cut, or this thread is in the midst of telling its promises. */
+  get #isCut(): boolean {
+    return (
+      this.#blocked !== 0 ||
+      this.#decisions.length > 0 ||
+      this.#memory.wasCut ||
+      (this.#unborn ?? this.#lost) !== undefined
+    );
+  }
+
+  /** Ends what a cut call of this thread has left (src/runtime/interrupts.ts). This thread has the lock. */
+  #endCut(): void {
+    if (this.#blocked !== 0) {
+      const cell = this.#blocked;
+      this.#blocked = 0;
+      this.#schedule.leave(cell, this.#memory.now());
+    }
+    for (const decision of this.#decisions) if (decision.answer === undefined) this.#decideCut(decision);
+    if (this.#unborn) {
+      this.#unborn.nextLost = this.#lost;
+      this.#lost = this.#unborn;
+      this.#unborn = undefined;
+    }
+    for (let lost = this.#lost; lost; lost = this.#lost) {
+      this.#lost = lost.nextLost;
+      if (this.#requests.get(lost.cell) === lost) this.#leaves(lost);
+    }
+    if (this.#memory.wasCut) {
+      this.#memory.wasCut = false;
+      for (const cell of this.#schedule.requestsOf(this.#memory.me))
+        if (!this.#requests.has(cell)) this.#schedule.leave(cell, this.#memory.now());
+    }
+  }
+
+  /** A call was cut in which the schedule was asked about a request. No other thread has had the lock since then. */
+  #decideCut(decision: Decision): void {
+    const schedule = this.#schedule;
+    const { request, leaves, wasAway } = decision;
+    const { cell, permits } = request;
+    const isThere = schedule.isRequest(cell);
+    if (leaves) {
+      if (isThere) schedule.leave(cell, this.#memory.now());
+      decision.answer = LEFT;
+    } else if (isThere) decision.answer = Infinity;
+    else if (wasAway) decision.answer = permits > schedule.permits ? REFUSED : DISMISSED;
+    else decision.answer = BEGUN;
   }
 
   /** Lets go of the lock, when those are woken who may go earlier. */
@@ -234,7 +312,7 @@ export class RateQueue {
       while (!this.#memory.enter(1)) if (left() <= 0) throw texts.late(permits, timeout);
     };
     enter();
-    if (this.#blocked !== 0) this.#leaveCut();
+    if (this.#isCut) this.#endCut();
     this.#ask(permits, texts);
     try {
       this.#block(left, enter, permits, timeout, texts);
@@ -378,7 +456,17 @@ export class RateQueue {
       this.#leave();
       return stays ? this.#stay(cell, call) : call();
     }
-    const request: Request = { cell, permits, since: time, begins, texts, waits: undefined, error: undefined };
+    const request: Request = {
+      cell,
+      permits,
+      since: time,
+      begins,
+      texts,
+      waits: undefined,
+      error: undefined,
+      nextLost: undefined,
+    };
+    this.#unborn = request;
     this.#requests.set(cell, request);
     const planned = schedule.plannedDate(cell);
     this.#leave();
@@ -412,18 +500,26 @@ export class RateQueue {
     stays: boolean,
     call: () => T,
   ): Promise<Awaited<T>> {
-    const left = countdown(limits.timeout);
-    const first = this.#promise(request, limits, left);
-    if (!this.#sleep || this.#sleepsUntil > planned) this.#goOn();
-    await first;
-    const { cell } = request;
-    if (request.begins) return await call();
-    while (!this.#begin(request, stays)) {
-      const again = this.#promise(request, limits, left);
-      this.#goOn();
-      await again;
+    this.#unborn = undefined;
+    try {
+      const left = countdown(limits.timeout);
+      const first = this.#promise(request, limits, left);
+      if (!this.#sleep || this.#sleepsUntil > planned) this.#goOn();
+      await first;
+      while (!request.begins && !this.#begin(request, stays)) {
+        const again = this.#promise(request, limits, left);
+        this.#goOn();
+        await again;
+      }
+    } catch (error) {
+      // Where the stack is exhausted, the request waits on. There nothing can be called.
+      if (request.error === undefined) {
+        request.nextLost = this.#lost;
+        this.#lost = request;
+      }
+      throw error;
     }
-    return await (stays ? this.#stay(cell, call) : call());
+    return await (stays ? this.#stay(request.cell, call) : call());
   }
 
   /** Begins a call whose turn has come, unless that was too long ago. */
@@ -431,7 +527,13 @@ export class RateQueue {
     const { cell, permits, texts } = request;
     if (request.error !== undefined) throw request.error;
     if (this.#isOver) throw texts.disposed();
-    const answer = this.#locked((schedule, time) => schedule.look(cell, time, stays));
+    const answer = this.#locked((schedule, time) => {
+      // If the call is cut, the cell may belong to another request.
+      this.#requests.delete(cell);
+      const answer = schedule.look(cell, time, stays);
+      if (answer > 0) this.#requests.set(cell, request);
+      return answer;
+    });
     if (answer > 0) return false;
     const failed = answer === DISMISSED || answer === REFUSED;
     this.#isOut(request, failed);
@@ -472,16 +574,34 @@ export class RateQueue {
   }
 
   #cancel(request: Request, reason: () => unknown): void {
-    if (!request.waits) return;
-    if (!this.#enter(BRIEFLY)) {
+    if (this.#isOver || this.#requests.get(request.cell) !== request) return;
+    if (!this.#tellEarlier() || !this.#enter(BRIEFLY)) {
       setTimeout(() => this.#cancel(request, reason), 1);
       return;
     }
-    this.#schedule.leave(request.cell, this.#memory.now());
+    if (this.#requests.get(request.cell) !== request) {
+      this.#leave();
+      return;
+    }
+    this.#leaves(request, reason);
     this.#leave();
-    this.#isOut(request, true);
-    this.#reject(request, reason());
+    this.#tellAll();
     if (!this.#hasWaiting) this.#stopSleep();
+  }
+
+  /** Lets a request leave. This thread has the lock. */
+  #leaves(request: Request, reason?: () => unknown): void {
+    const decision: Decision = {
+      request,
+      wasAway: false,
+      leaves: true,
+      reason,
+      cause: undefined,
+      answer: undefined,
+    };
+    this.#decisions.push(decision);
+    this.#schedule.leave(request.cell, this.#memory.now());
+    decision.answer = LEFT;
   }
 
   /** A request waits no longer. This thread does not have the lock. */
@@ -495,19 +615,56 @@ export class RateQueue {
     return false;
   }
 
-  #reject(request: Request, error: unknown): void {
+  #reject(request: Request, reason: (() => unknown) | undefined): void {
     const { waits } = request;
-    request.waits = undefined;
-    request.error = error;
     waits?.stop?.();
-    waits?.reject(error);
+    if (reason) {
+      request.error ??= reason();
+      waits?.reject(request.error);
+    }
+    request.waits = undefined;
   }
 
   #resolve(request: Request): void {
     const { waits } = request;
-    request.waits = undefined;
     waits?.stop?.();
     waits?.resolve();
+    request.waits = undefined;
+  }
+
+  /** Tells all promises what the schedule has decided. This thread does not have the lock. */
+  #tellAll(): void {
+    const decisions = this.#decisions;
+    for (let decision = decisions[this.#told]; decision; decision = decisions[this.#told]) {
+      this.#tellOne(decision);
+      if (decision === decisions[this.#told]) this.#told++;
+    }
+    decisions.length = this.#told = 0;
+  }
+
+  /** Tells what a cut call has left. Returns false if another thread has the lock and does not go on. */
+  #tellEarlier(): boolean {
+    if (this.#decisions.length === 0) return true;
+    if (!this.#enter(BRIEFLY)) return false;
+    this.#leave();
+    this.#tellAll();
+    return true;
+  }
+
+  #tellOne({ request, answer = Infinity, reason, cause }: Decision): void {
+    if (answer > 0) return;
+    if (answer === TURN) {
+      this.#resolve(request);
+      return;
+    }
+    const isKnown = this.#requests.get(request.cell) === request;
+    this.#requests.delete(request.cell);
+    if (answer === BEGUN) this.#resolve(request);
+    else if (answer === LEFT) this.#reject(request, reason);
+    else this.#reject(request, () => this.#gone(answer as typeof DISMISSED, request.permits, request.texts, cause));
+    if (!isKnown) return;
+    if (answer === DISMISSED || answer === REFUSED) this.count();
+    this.#tell(request.since, answer !== BEGUN, false);
   }
 
   /** Counts a request that was cut short. */
@@ -521,9 +678,13 @@ export class RateQueue {
     const memory = this.#memory;
     memory.isEarlier = false;
     this.#stopSleep();
-    if (this.#requests.size === 0) return;
+    if (this.#requests.size === 0 && this.#decisions.length === 0) return;
     if (this.#isOver || this.isDisposed) {
       this.close();
+      return;
+    }
+    if (!this.#tellEarlier()) {
+      setTimeout(() => this.#goOn(reason), 1);
       return;
     }
     try {
@@ -538,57 +699,46 @@ export class RateQueue {
     }
     const time = this.#schedule.advance(memory.now());
     if (memory.isBehindOthers) memory.bury(time);
-    const over: (() => void)[] = [];
-    const out: Out[] = [];
     let next: Request | undefined;
     for (const request of this.#requests.values()) {
-      if (this.#schedule.isWaiting(request.cell) || !this.#settles(request, time, reason, over, out)) {
+      if (this.#schedule.isWaiting(request.cell) || !this.#isDecided(request, time, reason)) {
         if (!request.waits) continue;
         const date = this.#schedule.plannedDate(request.cell);
         if (!next || date < this.#schedule.plannedDate(next.cell)) next = request;
       }
     }
-    if (next) this.#sleepUntil(next, time, over);
+    const sleep = next && this.#sleepUntil(next, time);
     if (memory.areOthersEarlier) this.#wake();
     memory.isEarlier = false;
     memory.leave();
-    // Not before: if this call is cut in the lock, what it has changed is taken back, and the requests wait on.
-    for (const { request } of out) this.#requests.delete(request.cell);
-    for (const act of over) act();
-    for (const { request, failed } of out) this.#tell(request.since, failed, false);
+    try {
+      this.#tellAll();
+    } finally {
+      sleep?.();
+    }
+  }
+
+  /** Asks the schedule about a request that does not wait in it. Returns whether its promise is to be told something. */
+  #isDecided(request: Request, time: number, cause: unknown): boolean {
+    const { cell, begins } = request;
+    const wasAway = this.#schedule.isAway(cell);
+    const decision: Decision = { request, wasAway, leaves: false, reason: undefined, cause, answer: undefined };
+    this.#decisions.push(decision);
+    decision.answer = wasAway || begins ? this.#schedule.look(cell, time) : TURN;
+    return decision.answer <= 0;
   }
 
   /**
-   * Whether a request that does not wait in the schedule goes on; then `over` gets what is to be done without the lock, and
-   * `out` the request if it waits no longer.
+   * The promises are to sleep until a request looks again. Returns what begins the sleep, without the lock. This thread has
+   * the lock.
    */
-  #settles(request: Request, time: number, reason: unknown, over: (() => void)[], out: Out[]): boolean {
-    const { cell, permits, texts } = request;
-    const isAway = this.#schedule.isAway(cell);
-    if (!isAway && !request.begins) {
-      over.push(() => this.#resolve(request));
-      return true;
-    }
-    const answer = this.#schedule.look(cell, time);
-    if (answer > 0) return false;
-    out.push({ request, failed: answer !== BEGUN });
-    if (answer === BEGUN) over.push(() => this.#resolve(request));
-    else
-      over.push(() => {
-        this.count();
-        this.#reject(request, this.#gone(answer as typeof DISMISSED, permits, texts, reason));
-      });
-    return true;
-  }
-
-  /** The promises sleep until a request looks again. This thread has the lock. */
-  #sleepUntil(request: Request, time: number, over: (() => void)[]): void {
+  #sleepUntil(request: Request, time: number): () => void {
     const pause = this.#pause as Semaphore;
     const { until, asks } = this.#plan(this.#schedule.left(request.cell, time), time);
     const sleep = new AbortController();
     this.#sleep = sleep;
     this.#sleepsUntil = until;
-    over.push(() => {
+    return () => {
       if (this.#sleep !== sleep) return;
       const timeout = Math.min(until - time, LONGEST);
       pause.acquireAsync({ timeout, signal: sleep.signal }).then(
@@ -600,7 +750,7 @@ export class RateQueue {
         },
       );
       if (this.#core.asks(this.#pauseAt) !== asks) this.#goOn();
-    });
+    };
   }
 
   #stopSleep(): void {
@@ -612,12 +762,13 @@ export class RateQueue {
   /** The arena has no room for a sleeper. */
   #fail(error: unknown): void {
     this.#stopSleep();
+    this.#tellEarlier();
     const waiting = [...this.#requests.values()].filter(({ waits }) => waits);
     this.#locked((schedule, time) => {
       for (const request of waiting) schedule.leave(request.cell, time);
     });
     for (const request of waiting) this.#isOut(request, true);
-    for (const request of waiting) this.#reject(request, error);
+    for (const request of waiting) this.#reject(request, () => error);
   }
 
   // --- The rest.
@@ -645,12 +796,16 @@ export class RateQueue {
   }
 
   cancelAll(reason: unknown): void {
+    this.#cause = reason;
+    this.#isCancelling = true;
     this.#locked((schedule, time) => {
       schedule.dismiss(time);
       // Otherwise `leave` would let them go on without the reason.
       this.#memory.isEarlier = false;
     });
     this.#goOn(reason);
+    this.#isCancelling = false;
+    this.#cause = undefined;
   }
 
   /** How many requests wait. */
@@ -690,11 +845,12 @@ export class RateQueue {
 
   /** The limiter has been disposed of, or the thread has left the arena. */
   close(): void {
+    this.#tellAll();
     const requests = [...this.#requests.values()];
     for (const request of requests) this.#isOut(request, true);
     this.#memory.isOver = true;
     this.#stopSleep();
-    for (const request of requests) this.#reject(request, request.texts.disposed());
+    for (const request of requests) this.#reject(request, request.texts.disposed);
   }
 
   /** This thread is no longer attached: the memory may belong to another limiter. */

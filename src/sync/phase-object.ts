@@ -33,6 +33,7 @@ import {
   TIMED_OUT,
 } from '../border/numbers.js';
 import type { Sync } from '../border/sync.js';
+import { callEach } from '../common/each.js';
 import { timedOut } from '../common/errors.js';
 import { waitingAt } from '../look/elements.js';
 import { attachmentsOf, type Look, lookAt } from '../look/look.js';
@@ -403,14 +404,14 @@ export abstract class PhaseObject<K extends Kind> extends SharedObject<K> {
 
   /** Settles the promises that have waited longest, `most` of them at most. May run code of the user. */
   #settle(at: number, group: Group, answer: Ended, most: number): void {
-    const due: ((answer: Ended) => void)[] = [];
+    const due: (() => void)[] = [];
     for (const settle of group.calls) {
       if (due.length === most) break;
-      due.push(settle);
+      due.push(() => settle(answer));
       group.calls.delete(settle);
     }
     if (group.calls.size === 0) this.#end(at, group);
-    for (const settle of due) settle(answer);
+    callEach(due);
   }
 
   /**

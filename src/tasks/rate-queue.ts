@@ -7,6 +7,7 @@
  * dated then. If the event loop was busy meanwhile for so long that the window has passed, or there is a pause, it waits
  * in its old place again.
  */
+import { callEach } from '../common/each.js';
 import { CancelledError, type TimeoutError, timedOut } from '../common/errors.js';
 import { MOST_WAITERS, type Rate, type RateWaiterStats, tooMany } from '../common/rate.js';
 import {
@@ -189,19 +190,31 @@ export class RateQueue {
     clearTimeout(this.#timer as never);
     if (this.#end) return;
     const time = schedule.advance(now());
-    // To look may give others their dates.
-    while (this.#dated.length > 0) {
-      const dated = this.#dated;
-      this.#dated = [];
-      for (const cell of dated) {
-        const waiter = this.#waiters.get(cell);
-        if (!waiter || schedule.isWaiting(cell)) continue;
-        // If the timer is late by more than a window, the request waits on.
-        if (waiter.begins && schedule.look(cell, time) !== BEGUN) continue;
-        this.#remove(waiter);
-        waiter.resolve();
+    // If one call throws, the others are made all the same, and the timer is set. To look may give others their dates.
+    try {
+      while (this.#dated.length > 0) {
+        const dated = this.#dated;
+        this.#dated = [];
+        callEach(dated.map((cell) => () => this.#goOn(cell, time)));
       }
+    } finally {
+      this.#setTimer(time);
     }
+  }
+
+  /** A request has got its date. */
+  #goOn(cell: number, time: number): void {
+    const waiter = this.#waiters.get(cell);
+    if (!waiter || this.#schedule.isWaiting(cell)) return;
+    // If the timer is late by more than a window, the request waits on.
+    if (waiter.begins && this.#schedule.look(cell, time) !== BEGUN) return;
+    waiter.resolve();
+    this.#remove(waiter);
+  }
+
+  /** The head is to go on when it is due. */
+  #setTimer(time: number): void {
+    const schedule = this.#schedule;
     const { head } = schedule;
     if (head === 0) return;
     const left = schedule.look(head, time);
@@ -240,15 +253,19 @@ export class RateQueue {
   /** Rejects those that the schedule has let go. */
   #sendAway(errorOf: (permits: number) => Error): void {
     this.#gone = errorOf;
-    for (const waiter of [...this.#waiters.values()]) {
-      // A signal that was left may have called the limiter.
-      if (this.#waiters.get(waiter.cell) !== waiter || !this.#schedule.isAway(waiter.cell)) continue;
-      this.timeouts++;
-      this.#schedule.look(waiter.cell, now());
-      this.#remove(waiter);
-      waiter.reject(errorOf(waiter.permits));
+    try {
+      callEach(
+        [...this.#waiters.values()].map((waiter) => () => {
+          if (this.#waiters.get(waiter.cell) !== waiter || !this.#schedule.isAway(waiter.cell)) return;
+          waiter.reject(errorOf(waiter.permits));
+          this.#remove(waiter);
+          this.timeouts++;
+          this.#schedule.look(waiter.cell, now());
+        }),
+      );
+    } finally {
+      this.#moveUp();
     }
-    this.#moveUp();
   }
 
   /** How many permits count in the window that ends now. */
@@ -277,9 +294,11 @@ export class RateQueue {
   close(error: Error): void {
     this.#end = error;
     clearTimeout(this.#timer as never);
-    for (const waiter of [...this.#waiters.values()]) {
-      this.#remove(waiter);
-      waiter.reject(error);
-    }
+    callEach(
+      [...this.#waiters.values()].map((waiter) => () => {
+        waiter.reject(error);
+        this.#remove(waiter);
+      }),
+    );
   }
 }

@@ -176,6 +176,48 @@ const channel = (): Try => {
   };
 };
 
+/** A request that waits for a rate, while nobody else does. */
+const rate =
+  (ask: (r: RateLimiter) => unknown): (() => Try) =>
+  () => {
+    const r = new RateLimiter(2, 1000, { burst: 2 });
+    r.spend(2);
+    return {
+      call: () => ask(r),
+      has() {
+        const told = [r.waiting, r.inspect().taken, r.dueIn(2) > 0];
+        r.spend(-2);
+        const last = [...told, r.tryTake(2), r.tryTake()];
+        r.dispose();
+        return last;
+      },
+      expected: [0, 2, true, true, false],
+      async end(answer) {
+        r.spend(-2);
+        await answer;
+        expect([r.waiting, r.inspect().taken]).toEqual([0, 1]);
+        r.dispose();
+      },
+    };
+  };
+
+/** Permits that are free. */
+const freeRate =
+  (ask: (r: RateLimiter) => unknown): (() => Try) =>
+  () => {
+    const r = new RateLimiter(2, 100_000, { burst: 2 });
+    return {
+      call: () => ask(r),
+      has: () => [r.waiting, r.inspect().taken, r.tryTake(2), r.dispose()],
+      expected: [0, 0, true, undefined],
+      async end(answer) {
+        await answer;
+        expect([r.waiting, r.inspect().taken, r.tryTake()]).toEqual([0, 1, true]);
+        r.dispose();
+      },
+    };
+  };
+
 // Time-outs would break the lists of timers of Node: it does not expect that its stack ends there.
 const long = { signal: new AbortController().signal };
 const tries: Record<string, () => Try> = {
@@ -203,6 +245,12 @@ const tries: Record<string, () => Try> = {
   'WaitGroup.hold': task,
   'Barrier.arriveAndWaitAsync': barrier,
   'Channel.receiveAsync': channel,
+  'RateLimiter.takeAsync': rate((r) => r.takeAsync()),
+  'RateLimiter.takeAsync with a signal': rate((r) => r.takeAsync(1, long)),
+  'RateLimiter.limit': rate((r) => r.limit(() => {})()),
+  'RateLimiter.tryTake of free permits': freeRate((r) => r.tryTake() || undefined),
+  'RateLimiter.takeAsync of free permits': freeRate((r) => r.takeAsync()),
+  'RateLimiter.take of free permits': freeRate((r) => r.take()),
 };
 
 describe('with an exhausted stack', () => {
@@ -399,6 +447,33 @@ const notifies = async (): Promise<Settling> => {
   };
 };
 
+const rates = (act: (r: RateLimiter) => void, name: string | undefined) => async (): Promise<Settling> => {
+  const r = new RateLimiter(5, 1_000_000, { burst: 5 });
+  r.spend(5);
+  const ends: (string | undefined)[] = [];
+  const all = [...[1, 1, 1].map((n) => r.takeAsync(n)), r.limit(() => {})(), r.takeAsync()];
+  for (const each of all) {
+    each.then(
+      () => ends.push(undefined),
+      (error) => ends.push(error.name),
+    );
+  }
+  await turn();
+  return {
+    call: () => act(r),
+    async check() {
+      if (r.waiting > 0) act(r);
+      await turn();
+      await turn();
+      expect([ends, r.waiting]).toEqual([Array(5).fill(name), 0]);
+      expect([r.inspect().taken, r.tryTake()]).toEqual([5, false]);
+      r.spend(-5);
+      expect([r.inspect().taken, r.tryTake(5), r.tryTake()]).toEqual([0, true, false]);
+      r.dispose();
+    },
+  };
+};
+
 const settlings: Record<string, () => Promise<Settling>> = {
   'Semaphore.release': releases(false, [1], false),
   'Semaphore.release, of a promise that is entered': releases(true, [1], false),
@@ -413,6 +488,8 @@ const settlings: Record<string, () => Promise<Settling>> = {
   'Mutex.cancelAll, of promises that are entered': cancelsLocks(true),
   'CountingSemaphore.signal': signals,
   'Condition.notify': notifies,
+  'RateLimiter.cancelAll': rates((r) => r.cancelAll(), 'CancelledError'),
+  'RateLimiter.spend, of less than nothing': rates((r) => r.spend(-5), undefined),
 };
 
 describe('with an exhausted stack, a call that settles promises', () => {
@@ -535,7 +612,7 @@ describe('if the stack is exhausted while the end of a wait is measured', () => 
   it('a request for a rate keeps what it has got, and who measures is told when the lock is free', async () => {
     const arena = new Arena();
     const membership = membershipOf(arena);
-    const limiter = new RateLimiter(1, 10, { arena });
+    const limiter = new RateLimiter(1, 100, { arena });
     const memory = new Int32Array(arena.handle.memory.buffer);
     const lock = (): number => memory[(memory[(limiter.handle.address + R_PAGE) / 4] as number) / 4 + LOCK] as number;
     const locks: number[] = [];
@@ -555,6 +632,55 @@ describe('if the stack is exhausted while the end of a wait is measured', () => 
     expect(await ended).toBe('CancelledError');
     // The first request of all has not waited.
     expect(locks).toEqual([0, 0, 0, 0, 0, 0]);
+  });
+});
+
+describe('if an exception ends a call that tells several requests for a rate', () => {
+  const builtins: [string, Record<string, (...args: never[]) => unknown>, string][] = [
+    ['Math.max', Math as never, 'max'],
+    ['Atomics.add', Atomics as never, 'add'],
+    ['Atomics.load', Atomics as never, 'load'],
+    ['Map.prototype.delete', Map.prototype as never, 'delete'],
+  ];
+  it.each(builtins)('in %s, each of them is told what the schedule has decided', async (_, owner, name) => {
+    const original = owner[name] as (...args: never[]) => unknown;
+    let cuts = 0;
+    for (let left = 1, isCut = true; isCut; left++) {
+      // Three are due and not told yet, and two wait.
+      const limiter = new RateLimiter(5, 1_000_000, { burst: 5 });
+      limiter.spend(5);
+      const ends: string[] = [];
+      for (const request of Array.from({ length: 5 }, () => limiter.takeAsync())) {
+        request.then(
+          () => ends.push('begun'),
+          (error) => ends.push(error.name),
+        );
+      }
+      await turn();
+      limiter.spend(-3);
+      let calls = 0;
+      owner[name] = function (this: unknown, ...args: never[]) {
+        if (++calls === left) throw new RangeError('Maximum call stack size exceeded');
+        return original.apply(this, args);
+      };
+      try {
+        limiter.cancelAll();
+      } catch {
+      } finally {
+        owner[name] = original;
+      }
+      isCut = calls >= left;
+      if (isCut) cuts++;
+      await turn();
+      await turn();
+      limiter.cancelAll();
+      await turn();
+      const begun = ends.filter((end) => end === 'begun').length;
+      const { taken, waiting } = limiter.inspect();
+      expect([name, left, ends.length, waiting, taken]).toEqual([name, left, 5, 0, 2 + begun]);
+      limiter.dispose();
+    }
+    expect(cuts).toBeGreaterThan(0);
   });
 });
 

@@ -11,6 +11,7 @@
  * Messages may be lost, and the server tells at most 256 sessions of a pause. So a session also looks at the rates for
  * which it waits, a few of them in turn every second.
  */
+import { callEach } from '../../../src/common/each.js';
 import type { Clock, Timer } from '../runtime/clock.js';
 import { fnv1a } from '../runtime/hash.js';
 import * as wire from '../script/wire.js';
@@ -221,7 +222,7 @@ export class Rate {
   }
 
   wake(): void {
-    for (const wake of [...this.sleepers]) wake();
+    callEach([...this.sleepers]);
   }
 
   /** Looks at the rate; if a look is under way already, once more after it. */
@@ -388,7 +389,7 @@ export class Rates {
 
   /** The session was lost: what is not repeated may or may not have arrived. */
   lost(): void {
-    for (const lost of [...this.#once]) lost();
+    callEach([...this.#once]);
   }
 
   /** Somebody waits for a rate: looks every second, at a few of those for which somebody waits. */

@@ -22,6 +22,7 @@
  * (`Requests.#undo`). Or the server drops them at the next `S`, because `S` does not list the request.
  */
 
+import { callEach } from '../../../src/common/each.js';
 import { hex, type Note } from '../script/wire.js';
 import type { Queue, Waiter } from './queue.js';
 import type { SharedObject } from './shared-object.js';
@@ -149,6 +150,12 @@ export class Request implements Waiter {
    * to wait for.
    */
   settle(callers: Iterable<() => void> = this.settled): void {
-    for (const resolve of callers) if (this.settled.delete(resolve)) resolve();
+    callEach(
+      [...callers].map((resolve) => () => {
+        if (!this.settled.has(resolve)) return;
+        resolve();
+        this.settled.delete(resolve);
+      }),
+    );
   }
 }

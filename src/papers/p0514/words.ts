@@ -14,6 +14,7 @@
  */
 import { host } from '#host';
 import type { Algorithms } from '../../border/algorithms.js';
+import { callEach } from '../../common/each.js';
 import { now } from '../../runtime/clock.js';
 import { checkWaitAsync, waitAsync } from '../../runtime/doorbell.js';
 import { badInteger, badType, mayNotBlock } from '../../runtime/errors.js';
@@ -135,7 +136,7 @@ function leavingOf(membership: Membership): Set<Leave> {
   const all = new Set<Leave>();
   leaving.set(membership, all);
   membership.beforeEnd((reason) => {
-    for (const leave of all) leave(reason);
+    callEach([...all].map((leave) => () => leave(reason)));
   });
   return all;
 }
