@@ -14,6 +14,7 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { median, sum } from 'simple-statistics';
+import { bypassOf } from '../dist/report/tables.js';
 
 const ROOT = new URL('../../', import.meta.url);
 
@@ -220,7 +221,7 @@ const COLUMNS = {
   ],
   fairness: (n) => [`fairness, ${n} threads`, ({ at }) => short(middle(at(n).map(fairnessOf)))],
   wait: (n) => [`longest wait at ${n}, ms`, ({ probe }) => short(probe(n)?.longestWaitMs ?? Number.NaN)],
-  bypass: (n) => ['largest bypass', ({ probe }) => String(probe(n)?.largestBypass ?? '')],
+  bypass: (n) => ['largest bypass', ({ probe }) => (probe(n) ? bypassOf(probe(n)) : '')],
 };
 
 function tableOf({ rows, runs, probes, pairs }, columns, names) {
