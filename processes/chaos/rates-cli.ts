@@ -90,8 +90,21 @@ for (const place of places) {
     const possible = ((rates + keys) * permits * span) / (per + slack);
     const shown = {
       ...{ takes: result.takes, permits: result.permits, most, ...(mostAfterLoss > 0 && { mostAfterLoss }) },
-      ...{ ofPossible: Number((result.permits / possible).toFixed(3)), longestGap: Math.round(longestGap) },
-      ...{ ordered, told, taken, tooLate: others.l, refused: others.t, givenUp: others.s, cancelled: others.c },
+      ...{
+        ofPossible: Number((result.permits / possible).toFixed(3)),
+        longestGap: Math.round(longestGap),
+        slack: result.slack,
+      },
+      ...{
+        ordered,
+        told,
+        early: Math.round(result.early),
+        taken,
+        tooLate: others.l,
+        refused: others.t,
+        givenUp: others.s,
+        cancelled: others.c,
+      },
       ...counts,
       ...(server && { calls: result.calls, usACall: Number(result.usACall.toFixed(1)) }),
     };

@@ -1,7 +1,7 @@
 /** Checks what the processes of a run of rates have written (rates-client.ts), line by line, in bounded memory. */
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { type Answer, Dates, toldWrong, Windows } from '../check/rate-checks.js';
+import { type Answer, Dates, untold, Windows } from '../check/rate-checks.js';
 import type { RatesPlan } from './rates-plan.js';
 
 const US = 1000;
@@ -30,6 +30,10 @@ export interface Judgement {
   told: number;
   /** Permits of dates that passed, and of calls that were refused, given up or cancelled. */
   readonly others: Record<string, number>;
+  /** How many milliseconds earlier than it was told a call began, at most. */
+  early: number;
+  /** The longest slack that a process was told, in milliseconds: it grows where answers come too late again and again. */
+  slack: number;
   /** From the first begin to the last, in milliseconds. */
   span: number;
   readonly faults: string[];
@@ -136,6 +140,7 @@ class RateJudge {
       const part = this.#losses.filter(({ to }) => to < sent).length;
       this.#byDate.add({ ...record, part });
     }
+    judgement.slack = Math.max(judgement.slack, answer.slack / US);
     if (record.what !== 'b') return;
     judgement.takes++;
     judgement.permits += width;
@@ -151,8 +156,9 @@ class RateJudge {
     else judgement.mostAfterLoss = Math.max(judgement.mostAfterLoss, tooMany);
     if (record.isMoved) return;
     judgement.told++;
-    const wrong = toldWrong(answer, { sent: sent / US, got: got / US, at: at / US });
-    if (wrong) this.#fault(`a call of ${rate} ${wrong}, at ${at}`);
+    const { early, late } = untold(answer, { sent: sent / US, got: got / US, at: at / US });
+    judgement.early = Math.max(judgement.early, early);
+    if (late > 0) this.#fault(`a call of ${rate} begins ${late.toFixed(3)} ms later than it was told, at ${at}`);
   }
 
   #order(record: Entry & { readonly part: number }): void {
@@ -184,7 +190,8 @@ export async function judgeRates(
   rests: number,
 ): Promise<Judgement> {
   const judgement: Judgement = {
-    ...{ takes: 0, permits: 0, most: 0, mostAfterLoss: 0, longestGap: 0, taken: 0, ordered: 0, told: 0, span: 0 },
+    ...{ takes: 0, permits: 0, most: 0, mostAfterLoss: 0, longestGap: 0, taken: 0, ordered: 0, told: 0 },
+    ...{ early: 0, slack: 0, span: 0 },
     ...{ others: { l: 0, t: 0, s: 0, c: 0 }, faults: [] },
   };
   const rates = new Map<string, RateJudge>();

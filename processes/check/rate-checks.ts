@@ -150,16 +150,22 @@ Rate.prototype.ask = async function (this: Rate, demand, numbers) {
   return heard;
 };
 
-/** What is wrong with a begin, as the server has told its date. Times but those of the answer are milliseconds. */
-export function toldWrong(
+/**
+ * By how many milliseconds a begin is earlier or later than the server has told. Times but those of the answer are
+ * milliseconds.
+ *
+ * A call that was under way for long seems to the server like a jump of its clock, and so the time of the server may stay
+ * behind until another process tells more. Then the dates that it gives meanwhile come earlier than told.
+ */
+export function untold(
   answer: Pick<Answer, 'date' | 'moment' | 'slack'>,
   { sent, got, at }: { sent: number; got: number; at: number },
-): string | undefined {
+): { readonly early: number; readonly late: number } {
   const ahead = (answer.date - answer.moment) / US;
   const slack = answer.slack / US;
   const inexact = 0.01 + ahead * DRIFT;
-  const early = sent + ahead - (inexact + slack * JUMPED) - at;
-  if (early > 0) return `begins ${early.toFixed(3)} ms before its date`;
-  const late = at - (got + ahead + inexact + slack * USED);
-  return late > 0 ? `begins ${late.toFixed(3)} ms later than it was told` : undefined;
+  return {
+    early: sent + ahead - (inexact + slack * JUMPED) - at,
+    late: at - (got + ahead + inexact + slack * USED),
+  };
 }

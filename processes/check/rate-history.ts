@@ -18,7 +18,7 @@ import type { Clock } from '../src/runtime/clock.js';
 import * as wire from '../src/script/wire.js';
 import { type Rate, type RateSession, Rates } from '../src/session/rates.js';
 import type { Surroundings } from '../src/session/surroundings.js';
-import { Asked, Dates, toldWrong, Windows } from './rate-checks.js';
+import { Asked, Dates, untold, Windows } from './rate-checks.js';
 import { mulberry, type Random } from './simulation.js';
 
 export interface HistoryOptions {
@@ -61,6 +61,10 @@ export interface History {
 
 const START = 1_700_000_000_000;
 const CHANNEL = 'c:';
+/** From when on jumps are noticed: each process has been told the time and has beaten. In milliseconds. */
+const NOTICED_JUMPS = 1000;
+/** How long a trip takes at most that is not slow, in milliseconds. */
+const TRIP = 2;
 /** For how long the script gives no dates after a loss, in microseconds (BEATS of a lease of rates.lua). */
 const BEAT_US = 1_000_000;
 /** For how long the server counts a process as alive that has died, in milliseconds. */
@@ -162,7 +166,9 @@ class World {
   }
 
   trip(): number {
-    return this.happens(this.options.slow) ? 1 + this.random(this.options.slack * 2) : 0.1 + this.random(2000) / 1000;
+    return this.happens(this.options.slow)
+      ? 1 + this.random(this.options.slack * 2)
+      : 0.1 + (this.random(1000) * (TRIP - 0.1)) / 1000;
   }
 
   at(at: number, run: () => void): void {
@@ -217,8 +223,10 @@ class World {
     const { told } = asked;
     if (!told) this.fault('begins without a date');
     else if (!told.isMoved()) {
-      const wrong = toldWrong(told.answer, { ...told, at: now });
-      if (wrong) this.fault(wrong);
+      const { early, late } = untold(told.answer, { ...told, at: now });
+      // Another process may know the time less exactly, by a round trip.
+      if (early > 2 * TRIP) this.fault(`begins ${rounded(early)} ms before its date`);
+      if (late > 0) this.fault(`begins ${rounded(late)} ms later than it was told`);
     }
     this.takes++;
     if (this.takes < takes) this.#happens();
@@ -246,7 +254,8 @@ class World {
         () => {},
       );
     }
-    if (this.happens(jumps)) {
+    // A jump before the first beat counts as time.
+    if (this.now > NOTICED_JUMPS && this.happens(jumps)) {
       this.count('jumps');
       const before = this.offset;
       this.offset = this.random(3) === 0 ? 0 : (this.random(2) ? 1 : -1) * this.random(10_000_000);

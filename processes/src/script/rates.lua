@@ -87,9 +87,12 @@ rates = function()
       if moment - most > JUMP then
         began = now()
         call('HSET', META, 'began', began)
+        -- Not `most`: then each of several jumps in a window would make the window shorter by a part of the slack.
+        moment = least
+      else
+        -- The call may have been under way for so long.
+        moment = math.floor(most)
       end
-      -- Not `most`: then each of several jumps in a window would make the window shorter by a part of the slack.
-      moment = least
     end
     if moment ~= here + offset then call('HSET', META, 'offset', moment - here) end
     call('HSET', META, 'seen', moment)
