@@ -28,7 +28,8 @@ export async function isolate(): Promise<string | undefined> {
   }
   history.replaceState({ ...state, [TRIED]: true }, '');
   // A browser may show this document again instead of loading the page.
-  addEventListener('pageshow', ({ persisted }) => persisted && location.reload());
+  // Chromium ignores a reload that is asked for during the event, if it shows the page for the second time.
+  addEventListener('pageshow', ({ persisted }) => persisted && setTimeout(() => location.reload()));
   location.reload();
   return new Promise(() => {});
 }
