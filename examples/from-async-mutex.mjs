@@ -1,5 +1,5 @@
 // The same code with async-mutex, whose locks belong to one thread, and with taketurns, whose locks all threads share.
-// docs/recipes.md has the calls side by side.
+// docs/guides/from-async-mutex.md has the calls side by side.
 // Run: npm install async-mutex && node node_modules/taketurns/examples/from-async-mutex.mjs
 // In a clone of the repository: node examples/from-async-mutex.mjs
 import { once } from 'node:events';
