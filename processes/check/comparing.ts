@@ -7,7 +7,7 @@ import { type Message, State } from '../src/local/state.js';
 import { CallWriter, scriptedCalls, ticketIn } from './calls.js';
 import { Data, type Surroundings } from './data-model.js';
 import { leftOf, recordsOf } from './invariants.js';
-import { RateWriter } from './rate-calls.js';
+import { fixedRateCalls, RateWriter } from './rate-calls.js';
 import { KEYS, Server, type Turn, turnChunk } from './server.js';
 
 export const HISTORY = '1'.padStart(40, '0');
@@ -288,6 +288,13 @@ export function compareRateCalls(server: ComparingServer, seed: number, calls: n
     for (const each of args.slice(3)) if (/^[A-Z]$/.test(each)) letters.add(each);
   }
   return letters;
+}
+
+/** The fixed sequence of calls on rates. A broker knows the time in milliseconds. */
+export function compareFixedRates(server: ComparingServer): void {
+  let { data } = server.turn(new Data(), OPENING, surroundings(START));
+  for (const { time, args } of fixedRateCalls())
+    ({ data } = server.turn(data, args, surroundings(Math.floor(time / 1000))));
 }
 
 /**

@@ -76,8 +76,11 @@ export class Data {
     return copy;
   }
 
-  /** All keys and what they hold, the same text for the same data. */
-  text(): string {
+  /**
+   * All keys and what they hold, the same text for the same data. kept: the data of a server, which may have dropped texts
+   * by its own time; then only those that it has are told, and not until when.
+   */
+  text(kept?: Data): string {
     let text = '';
     for (const name of [...this.#keys.keys()].sort(compare)) {
       const key = this.#keys.get(name) as Key;
@@ -86,8 +89,9 @@ export class Data {
       else for (const field of [...key.keys()].sort(compare)) text += `${field}=${key.get(field)}\n`;
     }
     for (const name of [...this.#texts.keys()].sort(compare)) {
-      const kept = this.#texts.get(name);
-      text += `${name}\n${kept?.text} ${kept?.until}\n`;
+      const each = this.#texts.get(name);
+      if (!kept) text += `${name}\n${each?.text} ${each?.until}\n`;
+      else if (kept.#texts.has(name)) text += `${name}\n${each?.text}\n`;
     }
     return text;
   }

@@ -205,7 +205,7 @@ structs.set('pack', (form, ...values) => {
   let packed = '';
   for (const [at, size] of sizesIn(form).entries()) {
     const value = need(values[at]);
-    if (!Number.isSafeInteger(value)) throw new LuaError('a fraction in a text with numbers');
+    if (!Number.isInteger(value)) throw new LuaError('a fraction in a text with numbers');
     const bytes = BigInt.asUintN(8 * size, BigInt(value))
       .toString(16)
       .padStart(2 * size, '0');

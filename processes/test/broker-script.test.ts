@@ -8,6 +8,7 @@ import {
   AS_BROKER,
   ComparingServer,
   type Constants,
+  compareFixedRates,
   compareFixedSequence,
   compareRandomCalls,
   compareRateCalls,
@@ -44,6 +45,13 @@ test.each([1, 2, 3])('does the same in random calls on rates, seed %i', (seed) =
   expect(server.difference).toBeUndefined();
   expect(server.compared).toBeGreaterThan(0.6 * CALLS);
   expect([...letters].sort().join('')).toBe('BCDEGILOPRSTX');
+});
+
+test('does the same in the fixed sequence of rates', () => {
+  const server = new ComparingServer(scriptWith(USUAL), AS_BROKER, []);
+  compareFixedRates(server);
+  expect(server.difference).toBeUndefined();
+  expect(server.compared).toBeGreaterThan(100);
 });
 
 test.each([

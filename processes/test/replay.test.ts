@@ -6,12 +6,17 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CallWriter, scriptedCalls, ticketIn } from '../check/calls.js';
 import { Data, type Surroundings } from '../check/data-model.js';
-import { type Reply, Server, type Turn, turnChunk } from '../check/server.js';
+import { fixedRateCalls, RateWriter } from '../check/rate-calls.js';
+import { type Reply, Server, type Turn, turnChunk, withConstants } from '../check/server.js';
+import { TURN } from '../src/script/turn-source.js';
 import { onEachServer, WHOLE } from './each-server.js';
 import { FAILED, ScriptServer } from './script-server.js';
 
 const CALLS = 900;
 const SEEDS = WHOLE ? [1, 2, 3] : [1];
+
+/** All dates that lie ahead are listed, and there may be few runs and holes. */
+const FEW = { FAR: 0, MOST_RUNS: 8, MOST_HOLES: 2 };
 
 /** The first characters of each kind of answer. */
 const ANSWERS = 'O |N |E |H |Q |D|G|C|S |B |X|Z |L|K|I |J |R|1|0|V |DE|ST|deaths'.split('|');
@@ -40,13 +45,14 @@ onEachServer((binary) => {
     args: readonly string[],
     reply: Reply,
     more: Omit<Surroundings, 'time'>,
+    from = before,
   ): Promise<Turn> {
     const after = await server.now();
-    const dumped = (await server.data()).text();
+    const real = await server.data();
     let turn: Turn | undefined;
-    for (let time = before; time <= after; time++) {
+    for (let time = from; time <= after; time++) {
       turn = model.turn(data, args, { time: time * 1000, ...more });
-      if (turn.data.text() === dumped && JSON.stringify(replyOf(turn)) === JSON.stringify(reply)) break;
+      if (turn.data.text(real) === real.text(real) && JSON.stringify(replyOf(turn)) === JSON.stringify(reply)) break;
     }
     return turn as Turn;
   }
@@ -103,6 +109,89 @@ onEachServer((binary) => {
       data = turn.data;
     }
     await server.messages();
+  });
+
+  /**
+   * One call on rates, which tells the model its time exactly: the server keeps it as the sum of two numbers. ahead: by how
+   * much the clock of the server seems to have jumped since the call before, in microseconds.
+   */
+  async function comparedOnRates(
+    model: Server,
+    before: Data,
+    ahead: number,
+    args: readonly string[],
+    script: string,
+  ): Promise<Turn> {
+    const meta = server.keys[0] as string;
+    const data = before.clone();
+    if (ahead !== 0) {
+      await server.client.hincrby(meta, 'offset', ahead);
+      data.command(['HINCRBY', meta, 'offset', String(ahead)], { time: 0, history: undefined }, []);
+    }
+    const from = await server.now();
+    const reply = await server.call(args, script);
+    const history = await server.history();
+    const real = await server.data();
+    const ended = await server.now();
+    const { seen, offset } = Object.fromEntries(real.hash(meta));
+    const turn = args.slice(3).some((each) => each === 'E' || each === 'G')
+      ? model.turn(data, args, { time: Number(seen) - Number(offset ?? 0), history })
+      : await modelled(model, data, args, reply, { history }, from);
+    const where = JSON.stringify(args);
+    expect(replyOf(turn), where).toEqual(reply);
+    expect(
+      turn.published.map((each) => `${each.channel} ${each.text}`),
+      where,
+    ).toEqual(await server.messages());
+    expect(turn.data.text(real), where).toBe(real.text(real));
+    // What the server has dropped did not count any more: it keeps each text at least a second longer.
+    for (const [name, { until }] of turn.data.texts())
+      if (!real.texts().has(name)) expect(until, `${name}, ${where}`).toBeLessThan(ended + 1000);
+    return turn;
+  }
+
+  test.each(
+    SEEDS.flatMap((seed) => [
+      { seed, constants: {}, letters: 'BCILOPRSTX' },
+      { seed, constants: FEW, letters: 'BCDILOPRSTX' },
+    ]),
+  )(
+    'replays calls on rates as the model does, seed $seed, $constants',
+    { timeout: 300_000 },
+    async ({ seed, constants, letters }) => {
+      const { client, keys } = server;
+      await client.flushall();
+      const script = withConstants(TURN.text, constants);
+      const writer = new RateWriter(seed, keys);
+      const model = new Server(turnChunk(constants), keys);
+      let data = new Data();
+      const used = new Set<string>();
+      for (let step = 0; step < CALLS; step++) {
+        if (writer.chance(1)) await client.call('DEBUG', 'CHANGE-REPL-ID');
+        const ahead = writer.jumped(0) * 1000;
+        const sent = Math.floor(performance.now() * 1000);
+        const args = writer.call(data, sent).with(2, server.channel);
+        const turn = await comparedOnRates(model, data, ahead, args, script);
+        writer.heard(turn.reply, sent);
+        data = turn.data;
+        used.add((args[3] === 'E' ? args[12] : args[3]) as string);
+      }
+      expect([...used]).toEqual(expect.arrayContaining([...letters]));
+    },
+  );
+
+  test('replays a fixed sequence of calls on rates as the model does', { timeout: 60_000 }, async () => {
+    await server.client.flushall();
+    const model = new Server(turnChunk(), server.keys);
+    let data = new Data();
+    let [of, at] = [0, 0];
+    for (const { time, args } of fixedRateCalls()) {
+      const now = Math.floor(performance.now() * 1000);
+      // The clock seems to go as the sequence says.
+      const ahead = of === 0 ? 0 : time - of - (now - at);
+      [of, at] = [time, now];
+      ({ data } = await comparedOnRates(model, data, ahead, args.with(2, server.channel), TURN.text));
+    }
   });
 
   test.runIf(WHOLE)('each kind of answer has come', () => {

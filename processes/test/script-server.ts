@@ -56,10 +56,10 @@ export class ScriptServer {
     await this.server.kill();
   }
 
-  call(args: readonly string[]): Promise<Reply> {
+  call(args: readonly string[], script = TURN.text): Promise<Reply> {
     const sent = args.map((each) => Buffer.from(each, 'latin1'));
     return this.client
-      .callBuffer('EVAL', TURN.text, String(this.keys.length), ...this.keys, ...sent)
+      .callBuffer('EVAL', script, String(this.keys.length), ...this.keys, ...sent)
       .then(text, () => FAILED);
   }
 
@@ -90,6 +90,10 @@ export class ScriptServer {
       } else
         for (const [field, held] of Object.entries(value as Record<string, Buffer>))
           data.command(['HSET', name, latin1(field), held.toString('latin1')], none, []);
+    }
+    for (const key of await this.client.keysBuffer(`${this.channel.slice(0, -2)}rate:*`)) {
+      const state = await this.client.getBuffer(key);
+      if (state) data.command(['SET', key.toString('latin1'), state.toString('latin1'), 'PX', '0'], none, []);
     }
     return data;
   }

@@ -9,7 +9,7 @@
 -- this, once in each call that gives a ticket.
 
 -- [server
-local time -- the time in milliseconds, once the call has asked for it
+local time -- the time in microseconds, once the call has asked for it
 -- server]
 local beaten -- the time of the last beat, as 11 digits, once `compare` was called
 local leapt -- tickets up to this one belong to earlier histories; known once `compare` was called
@@ -20,9 +20,9 @@ local function now()
   -- [server
   if not time then
     local both = call('TIME')
-    time = tonumber(both[1]) * 1000 + math.floor(tonumber(both[2]) / 1000)
+    time = both[1] * 1000000 + both[2]
   end
-  return time
+  return math.floor(time / 1000)
   -- server]
 end
 
