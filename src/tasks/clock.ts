@@ -9,13 +9,16 @@ const { performance, setTimeout: start, clearTimeout: stop } = globalThis;
 export const { setTimeout, clearTimeout } = realTimers(start, stop);
 
 const clock = realNow(performance, start);
-let last = clock();
-let passed = 0;
+// Not two variables of the module: V8 makes an object for each number that such a variable gets, which takes 4 ns.
+const LAST = 0;
+const PASSED = 1;
+const times = Float64Array.of(clock(), 0);
 
 /** Returns the milliseconds since a fixed moment. While the clock of the engine goes back, this clock stands still. */
 export function now(): number {
   const time = clock();
-  if (time > last) passed += time - last;
-  last = time;
-  return passed;
+  const last = times[LAST] as number;
+  if (time > last) (times[PASSED] as number) += time - last;
+  times[LAST] = time;
+  return times[PASSED] as number;
 }

@@ -28,13 +28,13 @@ export const mutants = [
   ],
   [
     'a date may lie before the one before it',
-    'floats[at + PAUSED] as number, floats[at + DATED] as number, even',
-    'floats[at + PAUSED] as number, even',
+    'const held = Math.max(floats[at + PAUSED] as number, floats[at + DATED] as number);',
+    'const held = floats[at + PAUSED] as number;',
   ],
   [
     'a pause is nothing for those who wait',
-    'Math.max(from, floats[at + PAUSED] as number, floats[at + DATED] as number',
-    'Math.max(from, floats[at + DATED] as number',
+    'const held = Math.max(floats[at + PAUSED] as number, floats[at + DATED] as number);',
+    'const held = floats[at + DATED] as number;',
   ],
   [
     'a permit counts too short a time',
