@@ -43,6 +43,7 @@ describe('examples', () => {
     'rate-429.mjs': /^10 pages, and 0 requests were refused after the pause\n$/,
     'rate-and-concurrency.mjs':
       /^the semaphore outside: 4 calls within 50 milliseconds\nthe limiter outside: 8 calls within 50 milliseconds\n$/,
+    'rate-headers.mjs': /^(Ann 200 .*\n){3}Bob 200 .*\nAnn 429 .* RateLimit: "users";r=0;t=60\n$/,
     'rate-of-a-day.mjs': /^990 answered, 10 refused: again in 24 hours\n$/,
     'rate-tokens.mjs': /^10 answers used 1040 tokens of 3040 that they had taken\n$/,
     'readers-writer.mjs': /^50 writes, 0 torn reads\n$/,
