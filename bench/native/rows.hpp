@@ -6,6 +6,7 @@
 #include <string>
 
 #include "arguments.hpp"
+#include "benaphore.hpp"
 #include "capacitor.hpp"
 #include "clh-futex.hpp"
 #include "counting-semaphore.hpp"
@@ -26,7 +27,7 @@ struct Rows {};
 // The names are in the order in which `list` gives them.
 using Algorithms = Rows<
 #ifdef TAKETURNS_SEM_T
-    SemT,
+    SemT, Benaphore,
 #endif
 #ifdef TAKETURNS_FUTEX
     TicketFutex, TwaFutex, OnePermit<TtsFutex>, OnePermit<McsFutex>, OnePermit<ClhFutex>,

@@ -232,6 +232,7 @@ export const SEMAPHORES_BY_NAME: readonly Row[] = [
   semaphore('ChannelSemaphore spin near', channel, SPIN_NEAR),
   semaphore('LocationSemaphore spin', location, SPIN),
   semaphore('LocationSemaphore spin near', location, SPIN_NEAR),
+  native('benaphore'),
 ];
 
 export const ASYNC_SEMAPHORES: readonly AsyncRow[] = [
