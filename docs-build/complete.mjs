@@ -2,9 +2,15 @@
  * A plugin of TypeDoc, which links the errors of `@throws {DisposedError} if ...` to their classes, and checks the
  * docstrings of public symbols. The docstring of a method or function must say
  * whether it blocks, and what it throws. The docstring of a number must give its range. The docstring of a class must
- * name the source of its algorithm, and must have an example.
+ * name the source of its algorithm, and must have an example. What version 0.2.0 did not have says since when it is there.
  */
+import { readFileSync } from 'node:fs';
 import { Application, Converter, ReflectionKind } from 'typedoc';
+
+/** The classes, functions and values of version 0.2.0, by entries. */
+const FIRST = JSON.parse(readFileSync(new URL('of-0.2.0.json', import.meta.url), 'utf8'));
+/** What has a version. Types come with the classes and functions that use them. */
+const DATED = ReflectionKind.Class | ReflectionKind.Function | ReflectionKind.Variable;
 
 const CALLS = [ReflectionKind.CallSignature, ReflectionKind.ConstructorSignature];
 /** Classes that need not name the source of an algorithm. */
@@ -37,11 +43,22 @@ export function load(app) {
       if (reflection.kindOf(ReflectionKind.Class) && !/Error$/.test(reflection.name) && !/@example|```/.test(comment)) {
         warn(reflection, 'how it is used (@example)');
       }
+      if (isNew(reflection) && !/^@since /m.test(comment)) {
+        warn(reflection, 'since when it is there (@since)');
+      }
       if (reflection.kindOf(ReflectionKind.Property) && /Options$/.test(reflection.parent?.name ?? '')) {
         if (isNumber(reflection.type) && !/\d/.test(comment)) warn(reflection, 'its range');
       }
     }
   });
+}
+
+/** Whether this is a class, function or value that version 0.2.0 did not have in its entry. */
+function isNew(reflection) {
+  // The docstring of a function is that of its call.
+  const it = reflection.kindOf(ReflectionKind.CallSignature) ? reflection.parent : reflection;
+  const { name, parent } = it;
+  return it.kindOf(DATED) && parent?.kindOf(ReflectionKind.Module) && !FIRST[parent.name]?.includes(name);
 }
 
 /** Moves the errors of a tag, such as {RangeError | DisposedError}, into its text, with a link to each of the library. */

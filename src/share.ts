@@ -14,6 +14,7 @@
  * The entry exports nothing. It has an effect in the main thread alone: a worker that has inherited the default arena
  * keeps it, and in a worker that has none the import throws the error of `Arena.default`. Workers of pages, and web
  * workers of Deno, inherit nothing: post them `Arena.default.handle`.
+ * @since 0.3.0
  * @module
  */
 import { shareDefault } from './runtime/own-arenas.js';

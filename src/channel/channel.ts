@@ -125,6 +125,7 @@ export type Batches<T> = Iterable<T[]> & AsyncIterable<T[]>;
  * squares.close();
  * for (const square of squares) console.log(square); // blocks while it is empty, and ends when it is closed
  * ```
+ * @since 0.3.0
  */
 export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implements Iterable<T>, AsyncIterable<T> {
   /** @internal Tests look at the ends, so they have a symbol and are not private. */

@@ -12,6 +12,7 @@ function checkNumber(value: unknown): void {
 /**
  * A codec of one number for each message: any number of JavaScript, as 8 bytes. It is the fastest codec.
  * @example const ticks = new Channel({ codec: number });
+ * @since 0.3.0
  */
 export const number: Codec<number> = {
   name: 'number',
@@ -85,6 +86,7 @@ function kept<A extends Uint8Array | Float64Array>(from: A, count: number, few: 
  * @param count how many, 1 to 2,097,152.
  * @throws {RangeError | TypeError} for a bad number.
  * @example const blocks = new Channel({ codec: numbers(128), bytes: 1024 });
+ * @since 0.3.0
  */
 export function numbers(count: number): Codec<Float64Array> {
   const MOST = 2 ** 21;
@@ -132,6 +134,7 @@ const isBytes = (value: Uint8Array): Uint8Array => checkArray('Uint8Array', 'a U
  * A codec of bytes, the default. A `Uint8Array` goes in, such as a `Buffer`, and a new `Uint8Array` comes out. Messages
  * may have any length up to the channel's `bytes`, 0 included.
  * @example const frames = new Channel({ codec: bytes, bytes: 65536 });
+ * @since 0.3.0
  */
 export const bytes: Codec<Uint8Array> = {
   name: 'bytes',

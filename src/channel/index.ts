@@ -2,6 +2,7 @@
  * taketurns/channel has channels: bounded queues of messages between threads, with back-pressure. Threads share a channel
  * by handle or name, as they share a `Semaphore`. Blocked threads and promises wait together.
  *
+ * @since 0.3.0
  * @module
  */
 

@@ -25,6 +25,7 @@ import type { Endpoints } from './endpoints.js';
  * using message = frames.take();
  * console.log(message.bytes.length);
  * ```
+ * @since 0.3.0
  */
 export class Place implements Disposable {
   readonly #bytes: Uint8Array;
@@ -95,6 +96,7 @@ export class Place implements Disposable {
  * using message = frames.take();
  * console.log(message.bytes.length);
  * ```
+ * @since 0.3.0
  */
 export class Message implements Disposable {
   /** The bytes of the message. Do not use them after the end of the scope. */

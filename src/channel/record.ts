@@ -138,6 +138,7 @@ function accessorOf(name: string, type: Field): Accessor {
  * @param fields the type of each field.
  * @throws {TypeError | RangeError} for bad fields. `send` throws the same for a bad value, and names its field.
  * @example const orders = new Channel({ codec: record({ id: 'u32', price: 'f64', by: 'text20' }) });
+ * @since 0.3.0
  */
 export function record<const F extends Fields>(fields: F): Codec<RecordOf<F>> {
   if (Array.isArray(fields)) throw badType('record: fields', 'an object of names and types', fields);

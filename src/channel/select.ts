@@ -68,6 +68,7 @@ export interface SelectOptions extends WaitOptions {
  * A case of a select: to receive a message of the channel. Never blocks, throws nothing. If the argument is no Channel,
  * the select throws a TypeError.
  * @example const { value } = select([receiving(jobs), receiving(urgent)]);
+ * @since 0.3.0
  */
 export function receiving<T>(channel: Channel<T>): Case<T> {
   return { [selecting]: () => checked('receiving: channel', channel, workOf, 'Channel')[workOf](undefined) };
@@ -77,6 +78,7 @@ export function receiving<T>(channel: Channel<T>): Case<T> {
  * A case of a select: to send a message by the channel. The value is encoded when the select begins. Never blocks, throws
  * nothing; a value that cannot travel makes the select throw.
  * @example select([sending(jobs, 7), receiving(results)]);
+ * @since 0.3.0
  */
 export function sending<T>(channel: Channel<T>, value: T): Case<never> {
   return {
@@ -88,6 +90,7 @@ export function sending<T>(channel: Channel<T>, value: T): Case<never> {
  * A case of a select: to acquire permits of a semaphore that is not robust. Never blocks, throws nothing.
  * @param permits 1 (the default) to the `max` of the semaphore; else the select throws a RangeError.
  * @example if (select([receiving(jobs), acquiring(quota)]).index === 1) quota.release();
+ * @since 0.3.0
  */
 export function acquiring(semaphore: Semaphore, permits = 1): Case<never> {
   return {
@@ -142,6 +145,7 @@ function checkSemaphore(semaphore: Semaphore): Reference {
  * nothing; a bad version makes the select throw.
  * @param since a version, 0 or more, as `read` and `changed` return it. Default: the version at the time of the call.
  * @example const { index } = select([receiving(jobs), changing(settings, seen)]);
+ * @since 0.3.0
  */
 export function changing<T>(watch: Watch<T>, since: number | undefined = watch?.version): Case<Snapshot<T>> {
   return {
@@ -437,6 +441,7 @@ function outcomeOf({ happened, error }: Pick<Selection, 'happened' | 'error'>): 
  * @throws {TypeError} on a thread that must not block, such as a browser's main thread.
  * @throws {ArenaFullError} if the arena has no room for so many waiters.
  * @example const { index, value } = select([receiving(jobs), receiving(orders)], { timeout: 50 });
+ * @since 0.3.0
  */
 export function select<const C extends readonly Case[]>(cases: C, options: SelectOptions = {}): Selected<ValueOf<C>> {
   const [works, timeout] = begin('select', cases, options);
@@ -478,6 +483,7 @@ export function select<const C extends readonly Case[]>(cases: C, options: Selec
  * As `select`, without blocking the thread. The objects may be in several arenas.
  * @returns a promise. It rejects with the errors of `select`, and with the reason of the signal when that is aborted.
  * @example const { index } = await selectAsync([receiving(jobs), receiving(stop)], { signal });
+ * @since 0.3.0
  */
 export function selectAsync<const C extends readonly Case[]>(
   cases: C,
@@ -541,6 +547,7 @@ function joinAsync(cases: readonly Case[], options: SelectOptions, resolve: (out
  * @returns which case has happened, or undefined if none can be had now.
  * @throws what `select` throws, but no TimeoutError or ArenaFullError.
  * @example const next = trySelect([receiving(urgent), receiving(jobs)], { biased: true });
+ * @since 0.3.0
  */
 export function trySelect<const C extends readonly Case[]>(
   cases: C,

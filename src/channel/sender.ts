@@ -21,6 +21,7 @@ import type { Endpoints } from './endpoints.js';
  * }
  * for (const result of results) console.log(result); // ends, since both have left
  * ```
+ * @since 0.3.0
  */
 export class Sender implements Disposable {
   readonly #ends: Endpoints;

@@ -116,6 +116,7 @@ function writeMessage(text: string, { bytes, room }: Into): number {
 /**
  * A codec of strings, as UTF-8. Half of a surrogate pair, for which UTF-8 has no code, takes three bytes.
  * @example const lines = new Channel({ codec: text, bytes: 1000 });
+ * @since 0.3.0
  */
 export const text: Codec<string> = {
   name: 'text',
@@ -129,6 +130,7 @@ export const text: Codec<string> = {
 /**
  * A codec of whatever JSON can tell: what `JSON.stringify` drops or changes, it drops or changes here too.
  * @example const events = new Channel({ codec: json, bytes: 1000 });
+ * @since 0.3.0
  */
 export const json: Codec<unknown> = {
   name: 'json',

@@ -597,6 +597,7 @@ function codecOf(membership?: Membership): Codec<unknown> {
  * your own. docs/channels.md lists all differences. An error of a getter leaves `send` as it is; a value that is too
  * long is a RangeError that tells its bytes. Its messages are `unknown` to TypeScript: `value as Codec<Job>` says more.
  * @example const requests = new Channel({ codec: value, bytes: 1000 });
+ * @since 0.3.0
  */
 export const value: Codec<unknown> = {
   ...codecOf(),

@@ -75,6 +75,7 @@ const DEFINITION: Definition<typeof KIND, [WatchOptions<never>]> = { kind: KIND,
  * settings.close();
  * for (const { level } of settings) console.log(level); // the newest, then each change; ends when it is closed
  * ```
+ * @since 0.3.0
  */
 export class Watch<T = Uint8Array> extends SharedObject<typeof KIND> implements Iterable<T>, AsyncIterable<T> {
   readonly #ends: Endpoints;

@@ -25,7 +25,10 @@ export function timedOut(wanted: string, timeout: number, options?: ErrorOptions
   return new TimeoutError(`timed out after ${timeout} ms waiting for ${wanted}`, options);
 }
 
-/** The channel is closed: nothing more can be sent, or every message has been received. */
+/**
+ * The channel is closed: nothing more can be sent, or every message has been received.
+ * @since 0.3.0
+ */
 export class ClosedError extends Error {
   /** `ClosedError`. */
   override readonly name = 'ClosedError';

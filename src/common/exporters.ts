@@ -59,6 +59,7 @@ export interface Meter {
  *   response.end(prometheus(metrics()));
  * });
  * ```
+ * @since 0.3.0
  */
 export function prometheus(metrics: readonly Metric[]): string {
   const lines: string[] = [];
@@ -97,6 +98,7 @@ export function prometheus(metrics: readonly Metric[]): string {
  * startMetrics();
  * export const observe = (meter: Meter) => openTelemetry(meter, metrics);
  * ```
+ * @since 0.3.0
  */
 export function openTelemetry(meter: Meter, read: () => readonly Metric[]): () => void {
   if (typeof (meter as Meter | null)?.addBatchObservableCallback !== 'function')

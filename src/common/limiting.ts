@@ -30,6 +30,7 @@ export interface MutexLimit<Options = WaitOptions> {
    *     const deposit = mutex.limit(async (sum: number) => save(sum), { timeout: 1000 });
    * @param options a time-out and a signal for the wait of each call. They do not end a call that runs.
    * @throws {RangeError | TypeError} for a bad option, or if `run` is not a function.
+   * @since 0.3.0
    */
   limit<This, Arguments extends unknown[], T>(
     run: (this: This, ...args: Arguments) => T,

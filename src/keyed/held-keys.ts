@@ -20,6 +20,7 @@ import type { Entry } from './entry.js';
  *   console.log(held.keys);
  * }
  * ```
+ * @since 0.3.0
  */
 export class HeldKeys extends HeldLock {
   /** The keys, in the order in which they were taken. */

@@ -2,6 +2,7 @@
  * taketurns/keyed has locks by key, which threads share: a mutex or a semaphore for each key, made on demand, and gone
  * when nobody uses it. It has rate limiters for threads as well (src/rates/).
  *
+ * @since 0.3.0
  * @module
  */
 

@@ -46,6 +46,7 @@ export interface KeyedMutex extends KeyedMutexRuns {}
  * await accounts.runExclusive('Bob', async () => {}); // where the thread may not block
  * using both = await accounts.holdAllAsync(['Ann', 'Bob']);
  * ```
+ * @since 0.3.0
  */
 export class KeyedMutex extends Keyed<typeof KIND> implements KeyedMutexRuns {
   /**

@@ -48,6 +48,7 @@ export interface KeyedSemaphore extends KeyedSemaphoreRuns {}
  * }
  * const page = await hosts.runExclusive('example.org', async () => 'at most 4 at a time from one host');
  * ```
+ * @since 0.3.0
  */
 export class KeyedSemaphore extends Keyed<typeof KIND> implements KeyedSemaphoreRuns {
   readonly #permits: number;

@@ -92,6 +92,7 @@ const publishers = new Map<
  *   if (waited > 500) console.warn(`${kind} ${name}: waited for ${waited} ms`);
  * });
  * ```
+ * @since 0.3.0
  */
 export function publishEvents(channels: Channels, arena: Arena = Arena.default): void {
   if (typeof (channels as Channels | null)?.channel !== 'function')

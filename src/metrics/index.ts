@@ -3,6 +3,7 @@
  * and units are those of OpenTelemetry's conventions. `prometheus` and `openTelemetry` export them.
  *
  * The entry is apart from `taketurns`, so that a program that never asks does not carry its code.
+ * @since 0.3.0
  * @module
  */
 export {

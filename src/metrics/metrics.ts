@@ -30,6 +30,7 @@ import { measureHere, membershipIn } from '../report/this-thread.js';
  *
  * startMetrics();
  * ```
+ * @since 0.3.0
  */
 export function startMetrics(arena: Arena = Arena.default): void {
   const { memory } = membershipIn('startMetrics', arena);
@@ -70,6 +71,7 @@ export function startMetrics(arena: Arena = Arena.default): void {
  *
  * for (const { name, points } of metrics()) console.log(name, points);
  * ```
+ * @since 0.3.0
  */
 export function metrics(arena: Arena = Arena.default): Metric[] {
   const membership = membershipIn('metrics', arena);

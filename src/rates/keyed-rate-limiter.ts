@@ -79,6 +79,7 @@ const DEFINITION: Definition<typeof KIND, [number, number, KeyedRateLimiterOptio
  * const users = KeyedRateLimiter.open('users', 100, 60_000, { burst: 10 });
  * if (!users.tryTake('Ann')) console.log('429, Retry-After:', Math.ceil(users.dueIn('Ann') / 1000));
  * ```
+ * @since 0.3.0
  */
 export class KeyedRateLimiter extends SharedObject<typeof KIND> implements Rate {
   readonly #core = this[reference].membership.core;

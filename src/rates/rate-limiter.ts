@@ -132,6 +132,7 @@ export interface RateLimiter extends RateLimiting<RateRequest> {}
  * requests.take(2); // blocks
  * const get = requests.limit((address: string) => fetch(address)); // where the thread may not block
  * ```
+ * @since 0.3.0
  */
 export class RateLimiter extends SharedObject<typeof KIND> implements RateLimiting<RateRequest> {
   readonly #core = this[reference].membership.core;

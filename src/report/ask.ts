@@ -47,6 +47,7 @@ function lookerAt({ memory }: Membership, most: number): () => readonly Look[] {
  *
  * console.log(formatReport(report()));
  * ```
+ * @since 0.3.0
  */
 export function report(arena: Arena = Arena.default): ArenaReport {
   return reportIn(membershipIn('report', arena), MOST);
@@ -75,6 +76,7 @@ export function reportIn(membership: Membership, most: number): ArenaReport {
  *
  * for (const { text } of deadlocks().certain) console.log(text);
  * ```
+ * @since 0.3.0
  */
 export function deadlocks(arena: Arena = Arena.default): Deadlocks {
   const membership = membershipIn('deadlocks', arena);

@@ -4,6 +4,7 @@ import type { Deadlock } from './deadlocks.js';
 /**
  * The thread waited in a deadlock of an arena in which deadlocks throw. The request has left the queue, and holds
  * nothing. The thread still holds all that it held before the call: it should give some of it back.
+ * @since 0.3.0
  */
 export class DeadlockError extends Error {
   /** `DeadlockError`. */

@@ -3,6 +3,7 @@
  * there, so it works while every other thread hangs.
  *
  * The entry is apart from `taketurns`, so that a program that never asks does not carry its code.
+ * @since 0.3.0
  * @module
  */
 export type { Used } from '../objects/stats.js';

@@ -353,6 +353,7 @@ function usedOf({ view, threads, objects, elements }: Look): ArenaReport['used']
  *
  * console.log(formatReport(report()));
  * ```
+ * @since 0.3.0
  */
 export function formatReport(report: ArenaReport): string {
   if (!Array.isArray((report as ArenaReport | null | undefined)?.threads))

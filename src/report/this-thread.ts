@@ -58,6 +58,7 @@ export interface DeadlockOptions {
  *
  * watchDeadlocks(undefined, { deadlocks: 'throw', after: 500 });
  * ```
+ * @since 0.3.0
  */
 export function watchDeadlocks(arena: Arena = Arena.default, options: DeadlockOptions = {}): void {
   checkOptions('watchDeadlocks', options, ['deadlocks', 'after']);
@@ -76,6 +77,7 @@ export function watchDeadlocks(arena: Arena = Arena.default, options: DeadlockOp
  * Bun, and Node from 22.20 and 24.6 on. Never blocks.
  * @throws {TypeError} if the name is no string.
  * @example nameThread('indexer');
+ * @since 0.3.0
  */
 export function nameThread(name: string): void {
   checkType('nameThread: name', name, 'string', 'a string');

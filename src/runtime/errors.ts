@@ -29,6 +29,7 @@ export class ArenaFullError extends Error {
  *
  * A circle of several threads is another error, the `DeadlockError` of `taketurns/report`. A task that awaits what it
  * holds itself gets no error, because the library does not know which task calls: give the wait a time-out.
+ * @since 0.3.0
  */
 export class SelfDeadlockError extends Error {
   /** `SelfDeadlockError`. */

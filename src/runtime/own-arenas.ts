@@ -37,6 +37,7 @@ export interface ArenaOptions {
    * `taketurns/keyed`, 0 to 1,073,741,824. Default 16,777,216. They are address space, and are really used only when a
    * channel or a limiter is made. A channel takes pages of 4,096 bytes, and a limiter one such page at least. A
    * `KeyedRateLimiter` takes 60 to 100 bytes for each of its `keys`.
+   * @since 0.3.0
    */
   readonly bytes?: number;
   /**

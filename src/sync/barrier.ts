@@ -69,7 +69,10 @@ export interface BarrierState {
   readonly arrived: number;
   /** Whether the barrier is broken. */
   readonly broken: boolean;
-  /** How many rounds are complete. */
+  /**
+   * How many rounds are complete.
+   * @since 0.3.0
+   */
   readonly round: number;
   /**
    * The numbers of the threads that have arrived at least once and have not called `leave` since. The death of such a
@@ -327,6 +330,7 @@ export class Barrier extends PhaseObject<typeof KIND> {
   /**
    * How many rounds are complete. After 2 ** 29 rounds the count begins again at 0. The count may be out of date at
    * once, because other calls may complete the present round. The count is 0 if the barrier has been disposed of.
+   * @since 0.3.0
    */
   get round(): number {
     return this.#round;

@@ -181,6 +181,7 @@ export class HeldWrite extends Held {
    * guard has the turn. Never blocks.
    * @throws {Error} if the guard holds nothing.
    * @example using found = held.downgradeToUpdate();
+   * @since 0.3.0
    */
   downgradeToUpdate(): HeldUpdate {
     return this[handOver]('downgradeToUpdate', (lock) => lock.downgradeToUpdate());

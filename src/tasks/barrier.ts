@@ -62,6 +62,7 @@ const KIND = 'Barrier';
  * }
  * await Promise.all(['one', 'two'].map(compute));
  * ```
+ * @since 0.3.0
  */
 export class Barrier extends QueueObject {
   readonly #parties: number;

@@ -78,6 +78,7 @@ function checkMessage(method: string, message: unknown): void {
  * for await (const page of pages) console.log(page);
  * await reading;
  * ```
+ * @since 0.3.0
  */
 export class Channel<T> extends TaskObject implements AsyncIterable<T> {
   readonly #capacity: number;

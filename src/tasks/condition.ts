@@ -50,6 +50,7 @@ const KIND = 'Condition';
  *
  * console.log(await Promise.all([take(), put('a letter')]));
  * ```
+ * @since 0.3.0
  */
 export class Condition extends QueueObject {
   readonly #mutex: Mutex;

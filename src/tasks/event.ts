@@ -41,6 +41,7 @@ export interface Event extends EventSwitch {}
  * go.set();
  * console.log(await all);
  * ```
+ * @since 0.3.0
  */
 export class Event extends Opening implements EventSwitch {
   /** @throws {RangeError | TypeError} for a bad option. */

@@ -74,6 +74,7 @@ export abstract class Held extends Guard {
  *   held.release(1); // the others at the end of the scope
  * }
  * ```
+ * @since 0.3.0
  */
 export class HeldPermits extends Held {
   /** The number of permits that the guard still holds; 0 once all have been given back. */
@@ -129,6 +130,7 @@ export class HeldPermits extends Held {
  *   using held = await mutex.holdAsync(); // to the end of the scope
  * }
  * ```
+ * @since 0.3.0
  */
 export class HeldLock extends Held {
   /**

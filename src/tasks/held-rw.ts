@@ -73,6 +73,7 @@ abstract class HeldMode extends Held {
  *   using held = await lock.readAsync(); // beside other readers, to the end of the scope
  * }
  * ```
+ * @since 0.3.0
  */
 export class HeldRead extends HeldMode {
   /** `HeldRead`. */
@@ -94,6 +95,7 @@ export class HeldRead extends HeldMode {
  *   using reads = held.downgrade(); // no writer comes between
  * }
  * ```
+ * @since 0.3.0
  */
 export class HeldWrite extends HeldMode {
   /** `HeldWrite`. */
@@ -142,6 +144,7 @@ export class HeldWrite extends HeldMode {
  *   }
  * }
  * ```
+ * @since 0.3.0
  */
 export class HeldUpdate extends HeldMode {
   /** Whether the scope of the guard has ended. */

@@ -2,6 +2,7 @@
  * taketurns/tasks has the semaphores, locks and channels of `taketurns` and its other entries for the tasks of one thread,
  * with the same names, options and order. It needs neither shared memory nor WebAssembly.
  *
+ * @since 0.3.0
  * @module
  */
 

@@ -25,6 +25,7 @@ export interface KeyedMutex extends KeyedMutexRuns {}
  * }
  * using both = await accounts.holdAllAsync(['Ann', 'Bob']);
  * ```
+ * @since 0.3.0
  */
 export class KeyedMutex extends Keyed implements KeyedMutexRuns {
   /**

@@ -58,6 +58,7 @@ export interface KeyedRateLimiter extends KeyedRateLimiting {}
  * const users = new KeyedRateLimiter(100, 60_000, { burst: 10 }); // 100 in any minute, for each user
  * if (!users.tryTake('Ann')) console.log('429, Retry-After:', Math.ceil(users.dueIn('Ann') / 1000));
  * ```
+ * @since 0.3.0
  */
 export class KeyedRateLimiter extends TaskObject implements KeyedRateLimiting {
   readonly #rate: Rate;

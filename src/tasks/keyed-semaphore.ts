@@ -26,6 +26,7 @@ export interface KeyedSemaphore extends KeyedSemaphoreRuns {}
  * const page = await hosts.runExclusive('example.org', async () => 'at most 4 at a time from one host');
  * using held = await hosts.holdAsync('example.org', 2, { timeout: 50 });
  * ```
+ * @since 0.3.0
  */
 export class KeyedSemaphore extends Keyed implements KeyedSemaphoreRuns {
   readonly #permits: number;

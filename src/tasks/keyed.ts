@@ -244,6 +244,7 @@ export abstract class Keyed extends TaskObject {
  *   console.log(held.keys);
  * }
  * ```
+ * @since 0.3.0
  */
 export class HeldKeys extends Held {
   readonly #keys: readonly Key[];

@@ -31,6 +31,7 @@ export interface Latch extends LatchCount {}
  * ready.countDown();
  * console.log(await ready.waitAsync({ timeout: 1000 }));
  * ```
+ * @since 0.3.0
  */
 export class Latch extends Opening implements LatchCount {
   /**

@@ -44,6 +44,7 @@ export interface Mutex extends MutexLimit, MutexGuards<HeldLock> {}
  * }
  * await mutex.runExclusive(async () => {});
  * ```
+ * @since 0.3.0
  */
 export class Mutex extends QueueObject implements MutexLimit, MutexGuards<HeldLock> {
   /** @internal */

@@ -37,6 +37,7 @@ const KIND = 'Once';
  * await tables.runAsync(async () => console.log('one call fills them')); // all go on when they are full
  * console.log(await tables.runAsync(() => {}), tables.done);
  * ```
+ * @since 0.3.0
  */
 export class Once extends QueueObject {
   #done = false;

@@ -54,6 +54,7 @@ export interface RateLimiter extends RateLimiting<RateRequest> {}
  * await requests.takeAsync();
  * const get = requests.limit((address: string) => fetch(address));
  * ```
+ * @since 0.3.0
  */
 export class RateLimiter extends TaskObject implements RateLimiting<RateRequest> {
   readonly #queue: RateQueue;

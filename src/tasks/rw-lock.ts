@@ -96,6 +96,7 @@ export interface RwLock extends RwLockGuards<HeldRead, HeldWrite, ReadOptions> {
  * }
  * using held = await lock.writeAsync({ timeout: 50 }); // alone
  * ```
+ * @since 0.3.0
  */
 export class RwLock extends QueueObject implements RwLockGuards<HeldRead, HeldWrite, ReadOptions> {
   #turn: typeof NO_TURN | typeof HAS_TURN | typeof DRAINS | typeof WRITES = NO_TURN;

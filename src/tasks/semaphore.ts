@@ -62,6 +62,7 @@ export interface Semaphore extends SemaphoreRuns, SemaphoreGuards<HeldPermits> {
  * }
  * await pool.runExclusive(async () => {});
  * ```
+ * @since 0.3.0
  */
 export class Semaphore extends QueueObject implements SemaphoreRuns, SemaphoreGuards<HeldPermits> {
   readonly #max: number;

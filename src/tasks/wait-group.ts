@@ -34,6 +34,7 @@ export interface WaitGroup extends WaitGroupCount {}
  * for (const job of [1, 2, 3]) tasks.run(async () => job);
  * console.log(await tasks.waitAsync({ timeout: 1000 }));
  * ```
+ * @since 0.3.0
  */
 export class WaitGroup extends Opening implements WaitGroupCount {
   /**
@@ -140,6 +141,7 @@ export interface HeldTask extends TaskEnd {}
  * }
  * console.log(tasks.pending);
  * ```
+ * @since 0.3.0
  */
 export class HeldTask extends Held implements TaskEnd {
   done(): void {
