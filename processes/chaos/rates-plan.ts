@@ -1,6 +1,9 @@
 /** What happens in a run of rates, and what its processes are told. */
 
-/** What happens to the processes and to the server of a run: milliseconds between two of a kind, on the average. */
+/**
+ * What happens to the processes and to the server of a run: milliseconds between two of a kind, on the average. What loses
+ * data happens every four windows at most.
+ */
 export interface RatesFault {
   readonly name: string;
   /** Where it can happen. Default: everywhere. */

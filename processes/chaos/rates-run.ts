@@ -18,6 +18,8 @@ import { World } from './world.js';
 const PROGRAM = fileURLToPath(new URL('./rates-client.js', import.meta.url));
 /** After the last fault, requests that wait for so many milliseconds wait for ever. */
 const PATIENCE = 60_000;
+/** So many windows lie between two losses of a kind, on the average. */
+const WINDOWS = 4;
 /** For which part of a lease nobody gets a date after a loss (rates.lua). */
 const BEATS = 5;
 
@@ -88,12 +90,19 @@ export async function runRates(
         counts[what] = (counts[what] ?? 0) + 1;
       }
     };
-    const losing = (act: () => unknown) => async (): Promise<void> => {
-      const from = microseconds();
-      const loss = { from, to: Infinity };
-      losses.push(loss);
-      await act();
-      loss.to = microseconds();
+    // A loss delays new dates by a window, and by what lies ahead. So losses that come faster stop everything.
+    const rarely = (every: number | undefined): number | undefined =>
+      every && Math.max(every, WINDOWS * (plan.per + plan.slack));
+    /** A server can do one of these at a time. */
+    let before = Promise.resolve();
+    const atServer = (act: () => unknown, loses: boolean) => (): Promise<void> => {
+      before = before.then(async () => {
+        const loss = { from: microseconds(), to: Infinity };
+        if (loses) losses.push(loss);
+        await act();
+        loss.to = microseconds();
+      });
+      return before;
     };
     const kill = (child: ChildProcess | undefined): void => {
       if (!child) return;
@@ -118,19 +127,23 @@ export async function runRates(
       }),
       often(
         'jumps',
-        jumps,
-        losing(() => world?.clock?.jump()),
+        rarely(jumps),
+        atServer(() => world?.clock?.jump(), true),
       ),
       often(
         'flushes',
-        fault.flushes,
-        losing(() => world?.primary.send('FLUSHALL')),
+        rarely(fault.flushes),
+        atServer(() => world?.primary.send('FLUSHALL'), true),
       ),
-      often('restarts', restarts, () => world?.primary.restart({ kill: true, keepData: true })),
+      often(
+        'restarts',
+        restarts,
+        atServer(() => world?.primary.restart({ kill: true, keepData: true }), false),
+      ),
       often(
         'failovers',
-        failovers,
-        losing(() => world?.promote(20 + Math.random() * 280, 0)),
+        rarely(failovers),
+        atServer(() => world?.promote(20 + Math.random() * 280, 0), true),
       ),
     ]);
     const exits = running.map((child) => once(child, 'exit'));
