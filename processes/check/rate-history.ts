@@ -313,6 +313,7 @@ class Process {
   #era = 0;
   #isOpen = false;
   #isDead = false;
+  #diedAt = -1;
   #busyUntil = 0;
   /** Both directions of the connection keep the order. */
   #sentUntil = 0;
@@ -461,6 +462,8 @@ class Process {
       const abortion = world.happens(signals) ? new AbortController() : undefined;
       if (abortion) this.in(world.random(per), () => abortion.abort());
       const begin = (): void => {
+        // It has died by the begin of another task, in the same step.
+        if (world.now === this.#diedAt) return;
         if (this.#isDead) world.fault('a dead process begins');
         else world.begin(width, asked);
       };
@@ -477,6 +480,7 @@ class Process {
     if (this.#isDead) return;
     this.#isDead = true;
     const world = this.#world;
+    this.#diedAt = world.now;
     const { server } = world;
     world.at(world.now + NOTICED, () => {
       if (server !== world.server) return;
