@@ -318,6 +318,8 @@ export class RateCells {
     this.#floats[this.#cell + NEXT] = (this.#floats[this.#cell + NEXT] as number) - left * this.#interval;
     while (left > 0 && this.#count > 0) {
       const its = this.#permitsOf(0);
+      // It has counted fewer permits than were spent, so nobody knows how many are left.
+      if (its === MOST_PERMITS) break;
       const given = Math.min(left, its);
       left -= given;
       if (given === its) this.#remove(1);

@@ -163,6 +163,7 @@ export function checkRate(what: string, permits: number, per: number, { burst = 
 /** @internal Checks the numbers of `resize`, and returns them. */
 export function checkResize(kind: string, permits: number, per: number, options: RateOptions, before: Rate): Rate {
   checkOptions(`${kind}.resize`, options, ['burst']);
+  checkInteger(`${kind}.resize: permits`, permits, 1, LIMIT);
   const { burst = Math.min(before.burst, permits) } = options;
   return checkRate(`${kind}.resize`, permits, per, { burst });
 }

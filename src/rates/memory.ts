@@ -32,7 +32,7 @@ const JOURNAL = NUMBERS + SCHEDULE;
 const FIRST_CELL = JOURNAL + CELLS;
 const PAGE_FLOATS = PAGE_SIZE / 8;
 
-/** Who waits behind others looks at least so often, in milliseconds, whether they are alive. */
+/** Who waits for others looks at least so often, in milliseconds, whether they are alive. */
 export const WATCH = 1000;
 
 /** Makes the schedule of a limiter in its first page. */
@@ -152,9 +152,9 @@ export class RateMemory {
     for (const who of this.schedule.owners) if (!this.#locks.isAlive(who)) this.schedule.bury(who, time);
   }
 
-  /** Whether somebody of another thread is the first who waits. */
+  /** Whether those who wait may wait for another thread: for its turn, or for the end of a call `until: 'end'`. */
   get isBehindOthers(): boolean {
-    const { head } = this.schedule;
-    return head !== 0 && this.schedule.whoseIs(head) !== this.me;
+    const { head, open } = this.schedule;
+    return head !== 0 && (open > 0 || this.schedule.whoseIs(head) !== this.me);
   }
 }

@@ -380,7 +380,7 @@ export class RateLimiter extends SharedObject<typeof KIND> implements RateLimiti
   resize(permits: number, per?: number, options: RateOptions = {}): void {
     this.#checkOpen();
     const before = this.#queue.rate;
-    const rate = checkResize(KIND, permits, per ?? before.per, options, before);
+    const rate = checkResize(KIND, permits, per === undefined ? before.per : per, options, before);
     // The options may have getters in which the thread disposes of the limiter.
     this.#checkOpen();
     this.#queue.resize(rate);

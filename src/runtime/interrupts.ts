@@ -22,7 +22,9 @@
  *     a select for which the thread blocks  blocking, select.ts     abandon, select.ts       select.ts
  *     a condition called on a chain         onChain (papers)        waiting.ts               waiting.ts
  *     a reap                                the reaper (core)       reap (core)              arena.ts
- *     a change of a rate, or a wait for it  the lock; #blocked      rates/queue.ts           rates/queue.ts
+ *     a change of a rate                    the lock, the journal   rates/memory.ts          rates/queue.ts
+ *     a wait for a rate                     #blocked, #lost         #endCut, rates/queue.ts  rates/queue.ts
+ *     what a rate has decided for promises  #decisions              #tellAll, queue.ts       rates/queue.ts
  *     a change of the rate of a key         #head, and the lock     rates/keyed-memory.ts    rates/keyed-memory.ts
  *     the making of a limiter's memory      R_LOCK                  first-page.ts            first-page.ts
  *

@@ -91,3 +91,13 @@ it('a bad key is named', () => {
   expect(() => users.tryTake({} as never)).toThrow('KeyedRateLimiter.tryTake: key must be a string or a safe integer');
   expect(() => users.tryTake('Ann', 2)).toThrow('KeyedRateLimiter.tryTake: permits must be an integer from 1 to 1');
 });
+
+it('gives nothing back of a run that has more permits than it can count', () => {
+  const users = new tasks.KeyedRateLimiter(2, 1000, { burst: 2 });
+  const most = 2 ** 31 - 1;
+  expect(users.tryTake('Ann', 2)).toBe(true);
+  for (const permits of [most, most, -most, -most]) users.spend('Ann', permits);
+  time += 900;
+  // The first two count until 1000.
+  expect(users.tryTake('Ann')).toBe(false);
+});

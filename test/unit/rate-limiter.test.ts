@@ -397,6 +397,11 @@ describe('a rate limiter', () => {
     expect([limiter.tryTake(), limiter.waiting]).toEqual([false, 0]);
   });
 
+  it('goes on when a thread dies whose call counts until its end', async () => {
+    const { code, out, err } = await runProgram('rate-dies-open', [], 30_000);
+    expect([code, err, out.trim().split('\n')]).toEqual([0, '', ['promise', 'blocked']]);
+  });
+
   it('goes on when a thread dies, or is cut, while it has the lock', async () => {
     const { out, err } = await runProgram('rate-dies-in-lock', [], 60_000);
     expect(err).toBe('');

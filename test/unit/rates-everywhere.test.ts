@@ -6,6 +6,7 @@ import * as keyed from 'taketurns/keyed';
 import * as tasks from 'taketurns/tasks';
 import { Space } from 'taketurns-processes';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { failure } from '../support/failure.js';
 
 type Limiter = Readonly<Record<string, unknown>> & { readonly constructor: Readonly<Record<string, unknown>> };
 
@@ -88,4 +89,11 @@ it('each limit takes the number of permits among its options', async () => {
     expect([i, await call('a')]).toEqual([i, 'a']);
     await expect(call('a')).rejects.toThrow('500 permits');
   }
+});
+
+it('each resize names itself in the error of a bad number', async () => {
+  for (const limiter of limiters as never as { resize?(...numbers: unknown[]): unknown }[])
+    for (const numbers of [[5n], [Symbol('five')], [5, null], [5, 1000, { burst: 6 }]])
+      if (limiter.resize)
+        expect((await failure(() => limiter.resize?.(...numbers))).message).toMatch(/^RateLimiter.resize: .* must be/);
 });
