@@ -165,7 +165,7 @@ class RateJudge {
     const before = this.#before;
     this.#before = record;
     const { answer, part, rate, width } = record;
-    if (this.#losses.length === 0 && answer.epoch !== 0) this.#fault(`${rate} has begun a new epoch`);
+    if (this.#rests === 0 && answer.epoch !== 0) this.#fault(`${rate} has begun a new epoch`);
     if (before?.part !== part || before.answer.epoch !== answer.epoch) this.#dates.begins();
     else this.#judgement.ordered++;
     const wrong = this.#dates.got(answer, width, this.#rests);

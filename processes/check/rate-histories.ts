@@ -16,6 +16,8 @@ export const HISTORIES: Readonly<Record<string, Partial<HistoryOptions> & { read
   cuts: { cuts: 10, signals: 100, least: 0.85 },
   jumps: { jumps: 5, least: 0.5 },
   losses: { losses: 1, least: 0.5 },
+  // A window is longer than the pause after a loss.
+  failovers: { permits: 200, per: 2000, burst: 100, slack: 400, failovers: 3, least: 0.4 },
   all: {
     slow: 20,
     busy: 10,

@@ -40,6 +40,8 @@ export interface HistoryOptions {
   readonly returns?: number;
   readonly jumps?: number;
   readonly losses?: number;
+  /** A replica that lacks the last writes becomes the server. */
+  readonly failovers?: number;
   readonly cuts?: number;
   /** Of a thousand trips, how many take long. */
   readonly slow?: number;
@@ -134,7 +136,19 @@ class World {
   constructor(options: HistoryOptions) {
     const usual = {
       ...{ permits: 20, per: 200, burst: 5, slack: 40, processes: 8, tasks: 2 },
-      ...{ deaths: 0, busy: 0, signals: 0, timeouts: 0, pauses: 0, returns: 0, jumps: 0, losses: 0, cuts: 0, slow: 0 },
+      ...{
+        deaths: 0,
+        busy: 0,
+        signals: 0,
+        timeouts: 0,
+        pauses: 0,
+        returns: 0,
+        jumps: 0,
+        losses: 0,
+        failovers: 0,
+        cuts: 0,
+        slow: 0,
+      },
     };
     this.options = { ...usual, ...options };
     const { permits, per, burst, slack, seed } = this.options;
@@ -234,7 +248,7 @@ class World {
 
   /** What happens to the world after a take. */
   #happens(): void {
-    const { deaths, pauses, returns, jumps, losses, cuts } = this.options;
+    const { deaths, pauses, returns, jumps, losses, failovers, cuts } = this.options;
     const some = this.processes[this.random(this.processes.length)] as Process;
     if (this.happens(deaths)) {
       this.count('deaths');
@@ -263,6 +277,13 @@ class World {
       if (this.offset > before) this.#dates.begins();
     }
     if (this.happens(losses)) this.#lose();
+    if (this.happens(failovers)) {
+      const replica = this.server.dump();
+      const { server } = this;
+      this.at(this.now + this.random(this.options.per / 4), () => {
+        if (server === this.server) this.#failOver(replica);
+      });
+    }
     if (this.happens(cuts)) {
       this.count('cuts');
       some.reconnect();
@@ -276,6 +297,19 @@ class World {
     this.#dates.begins();
     for (const process of this.processes) process.isKnown = false;
     for (const process of this.processes) process.in(this.random(500), () => process.reconnect());
+  }
+
+  /** The replica becomes the server, and the processes connect to it within 20 ms. */
+  #failOver(replica: string): void {
+    this.count('failovers');
+    this.histories++;
+    this.server = State.load(replica, this.options.script);
+    this.#dates.begins();
+    for (const process of this.processes) {
+      process.cut();
+      process.isKnown = this.server.members.has(process.session.sid);
+    }
+    for (const process of this.processes) process.in(this.random(20), () => process.reconnect());
   }
 
   async run(): Promise<History> {
@@ -420,11 +454,16 @@ class Process {
     });
   }
 
-  /** The connection was lost: opens or resumes the session by a new one. */
-  reconnect(joined = (): void => {}): void {
+  /** The connection is lost. */
+  cut(): void {
     this.#era++;
     this.#isOpen = false;
     this.rates.lost();
+  }
+
+  /** The connection was lost: opens or resumes the session by a new one. */
+  reconnect(joined = (): void => {}): void {
+    this.cut();
     this.#conn = this.isKnown ? this.#conn + 1 : 0;
     const { histories, server } = this.#world;
     // Of all losses, each process was told larger tickets than the server makes from its time.

@@ -236,3 +236,19 @@ test.each([
   else after.reap(SID, START + 10);
   expect(on(after, OTHER, 10, TAKE).date).toBeGreaterThan(dates.at(-1) as number);
 });
+
+test('what a replica lacks counts, also if it gives as much before somebody tells of it', () => {
+  const { state, ask } = two();
+  for (let i = 0; i < 3; i++) ask(SID, 0, TAKE);
+  const replica = State.load(state.dump());
+  let known: wire.RateKnown = NOTHING;
+  for (let i = 0; i < 4; i++) known = ask(SID, 0, TAKE);
+  replica.turn([SID, '1', 'c:', ...wire.enter(1, 10_000, 'label', '-', 'ffffffffffff')], SID, START);
+  const after = (sid: string, conn: string, what: wire.RateDemand, told: wire.RateKnown): wire.RateAnswer => {
+    const args = [sid, conn, 'c:', ...wire.rate('api', TEN, told, UNTOLD, what)];
+    return wire.rateIn(replica.turn(args, sid, START).reply[0], TEN) as wire.RateAnswer;
+  };
+  for (let i = 0; i < 5; i++) after(OTHER, '0', TAKE, NOTHING);
+  // 3 that the replica has, 5 that it has given since, and 4 that it lacks.
+  expect(after(SID, '1', ['I'], known).given).toBe(3 + 5 + 4);
+});

@@ -39,7 +39,7 @@
 rates = function()
   local WRAP = 68719476736 -- the numbers of requests in records
   local JUMP = 1000000 -- keys may have expired before their time if the server's clock was so much too late
-  local far, pause_of_loss
+  local far, pause_of_loss, lost
 
   local function date_of(list, at)
     local date = struct.unpack('>I7', list, at)
@@ -103,6 +103,8 @@ rates = function()
       call('HSET', META, 'began', began)
     end
     pause_of_loss = left > 0 and math.ceil(left * 1000) or 0
+    -- The number of the loss that those who know of it tell now: its second.
+    lost = left > 0 and math.floor(began / 1000) or 0
   end
 
   -- Reads the state of a rate, without what lies a window behind the time, or behind the latest date: no later permit has
@@ -219,6 +221,14 @@ rates = function()
   seldom = function()
     local NUMBERS = '00000001000000000f42400000000100000000000000' -- of whoever only looks
     local MOST_HOLES = 256 -- dates that are given back while there are so many holes pass unused
+
+    -- The server has noticed a loss, and may lack the last permits that were given. A new epoch begins at once: otherwise
+    -- what it gives before somebody tells of these would seem to be them.
+    local function lose(r)
+      r.epoch, r.repaired = lost, r.given
+      r.is_rare = true
+      r.changes = true
+    end
 
     -- The server may have lost permits of which the caller knows. They count at the last date that the caller knows, those
     -- of a window at most. `repaired`: up to which number of the lost history they are counted again. A new epoch begins if
@@ -453,7 +463,7 @@ rates = function()
     end
 
     local made = {
-      mend = mend, hole_for = hole_for, date_of = date_of, take_hole = take_hole, list = list, change = change,
+      lose = lose, mend = mend, hole_for = hole_for, date_of = date_of, take_hole = take_hole, list = list, change = change,
       more = more, beat_of_rates = beat_of_rates, free = free,
     }
     seldom = function() return made end
@@ -480,6 +490,7 @@ rates = function()
     clock(tonumber(ARGV[i + 5]), tonumber(ARGV[i + 6]), tonumber(ARGV[i + 7]), tonumber(sub(numbers, 31, 44), 16))
     local r = load(ARGV[i], numbers, what == 'R' or string.find(ARGV[i], '\0', 1, true))
     local epoch, known = tonumber(ARGV[i + 2]), tonumber(ARGV[i + 3])
+    if lost > r.epoch then seldom().lose(r) end
     if known > r.given or epoch ~= r.epoch then seldom().mend(r, epoch, known, tonumber(ARGV[i + 4])) end
     local ok, date = 1, math.max(moment, r.paused)
     if what == 'T' or what == 'I' and a > 0 then
