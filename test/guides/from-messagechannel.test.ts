@@ -216,7 +216,7 @@ guide(
       0,
       1,
     ],
-    'how it is reached': [
+    'how another thread gets it': [
       async () => {
         const { port1, port2 } = new MessageChannel();
         const other = elsewhere(({ data }) => data.postMessage(5), port2, [port2]);
