@@ -144,7 +144,7 @@ describe('proper-lockfile', () => {
       async () => (await jobs().run('--', 'true').ended).status,
       0,
     ],
-    'the lock is beside the file, so another machine sees it (NFS)': [
+    'the lock lies beside the file, so another machine that shares the folder (NFS) sees the lock': [
       async () => {
         const name = file();
         await lock(name);
