@@ -276,6 +276,10 @@ function opened<K extends Kind, A extends Arguments>(
   });
   host.named?.();
   const which = `${what} ${quoted(name)}`;
+  if (answer === ANSWER_WRONG_KIND) {
+    const advice = `give the ${kind} another one`;
+    throw new TypeError(`${which}: an object of another kind has this name, and all kinds share the names: ${advice}`);
+  }
   const found = referenceBy(membership, answer, which, kind);
   found.name = name;
   if (p === ANY) return found;

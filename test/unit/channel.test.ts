@@ -582,10 +582,10 @@ describe('names and handles', () => {
       );
     other.send(2);
     expect(one.receive()).toBe(2);
-    expect(failure(() => Mutex.open('jobs', { arena })).message).toContain('no Mutex');
+    expect(failure(() => Mutex.open('jobs', { arena })).message).toContain('give the Mutex another one');
     new Semaphore(1, { arena });
     Semaphore.open('pool', 1, { arena });
-    expect(failure(() => Channel.open('pool', { arena })).message).toContain('no Channel');
+    expect(failure(() => Channel.open('pool', { arena })).message).toContain('give the Channel another one');
   });
 
   it('refuses handles that are none', () => {

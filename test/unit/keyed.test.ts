@@ -527,8 +527,8 @@ describe('a table', () => {
     const other = KeyedMutex.open('others', { arena });
     other.hold('a').unlock();
     expect(String(table)).toMatch(/^KeyedMutex\(.*1 keys\)$/);
-    expect(() => KeyedSemaphore.open('users', 1, { arena })).toThrow(/no KeyedSemaphore/);
-    expect(() => Mutex.open('users', { arena })).toThrow(/no Mutex/);
+    expect(() => KeyedSemaphore.open('users', 1, { arena })).toThrow(/give the KeyedSemaphore another one/);
+    expect(() => Mutex.open('users', { arena })).toThrow(/give the Mutex another one/);
     expect(() => KeyedMutex.from({ kind: 'Mutex' } as never)).toThrow(/must be of a KeyedMutex/);
     held.unlock();
   });

@@ -277,9 +277,11 @@ describe('names, handles and options', () => {
     expect(failure(() => Watch.open('level', 1, { codec: number, arena })).message).toContain(
       'the Watch "level" has the codec "text", and not "number": give { codec: text }',
     );
-    expect(failure(() => Channel.open('level', { arena })).message).toContain('no Channel');
+    expect(failure(() => Channel.open('level', { arena })).message).toContain('give the Channel another one');
     Mutex.open('lock', { arena });
-    expect(failure(() => Watch.open('lock', 'x', { codec: text, arena })).message).toContain('no Watch');
+    expect(failure(() => Watch.open('lock', 'x', { codec: text, arena })).message).toContain(
+      'give the Watch another one',
+    );
   });
 
   it('refuses handles that are none', () => {
