@@ -63,11 +63,13 @@ guide(
         const other = elsewhere(({ Mutex, data, tell }) => {
           Mutex.from(data).lock();
           tell('locked');
-          return new Promise((done) => setTimeout(done, 30));
+          return new Promise(() => setInterval(() => {}, 1e6));
         }, mutex.handle);
         await other.told;
         const blocked = await outcome(() => mutex.lock({ timeout: 5 }));
-        return blocked === (await outcome(() => mutex.lockAsync({ timeout: 5 }))) && blocked;
+        const awaited = await outcome(() => mutex.lockAsync({ timeout: 5 }));
+        await other.die();
+        return blocked === awaited && blocked;
       },
       'refused: TimeoutError',
     ),
