@@ -442,7 +442,9 @@ export class Schedule {
     const held = Math.max(floats[at + PAUSED] as number, floats[at + DATED] as number);
     let date = Math.max(Math.max(from, even), held);
     let over = (floats[at + TAKEN] as number) + permits - room;
-    for (let cell = floats[at + OLDEST] as number; over > 0; cell = floats[cell + LINK] as number) {
+    // If `taken` says more than the log, an exception has cut a call where there is one thread, and the log is right.
+    const head = floats[at + HEAD] as number;
+    for (let cell = floats[at + OLDEST] as number; over > 0 && cell !== head; cell = floats[cell + LINK] as number) {
       over -= floats[cell + K] as number;
       date = Math.max(date, (floats[cell + DATE] as number) + (floats[at + PER] as number));
     }
@@ -462,6 +464,8 @@ export class Schedule {
       else this.#putAway(cell, EXPIRED);
       this.#cells.commit();
     }
+    // See `#due`.
+    if (this.#get(TAKEN) !== 0) this.#set(TAKEN, 0);
   }
 
   /** Counts permits of this date for the burst. */

@@ -79,3 +79,29 @@ it('cancelAll of a rate of tasks ends all waits, also if the stack is exhausted 
   await turn();
   expect([ends, rate.waiting]).toEqual([Array(3).fill('CancelledError'), 0]);
 });
+
+it('a rate of tasks goes on when an exception has cut a call anywhere', async () => {
+  const { max } = Math;
+  let cuts = 0;
+  for (let left = 1, isCut = true; isCut; left++) {
+    const rate = new RateLimiter(2, 5, { burst: 2 });
+    let calls = 0;
+    Math.max = (...numbers) => {
+      if (++calls === left) throw new RangeError('Maximum call stack size exceeded');
+      return max(...numbers);
+    };
+    try {
+      rate.tryTake();
+    } catch {
+      cuts++;
+    } finally {
+      Math.max = max;
+    }
+    isCut = calls >= left;
+    await rate.takeAsync(2);
+    await rate.takeAsync(2);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect([left, rate.tryTake(2), rate.inspect().taken]).toEqual([left, true, 2]);
+  }
+  expect(cuts).toBeGreaterThan(3);
+});
