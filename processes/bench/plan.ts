@@ -4,6 +4,7 @@ import type { Server } from '../servers/servers.js';
 import { Crew, type Crowd, measureCrowd } from './crowd.js';
 import { delayed } from './delayed.js';
 import { measurePairs } from './pairs.js';
+import { measureRates } from './rates.js';
 import type { Part, Run } from './results.js';
 import { HERD, MUTEX, OURS, OURS_USING, POLL, REDIS_SEMAPHORE, REDLOCK, RING } from './subjects.js';
 
@@ -130,6 +131,9 @@ export const PARTS: Readonly<Record<Part, (server: Server, extent: Extent, tell:
       }
     });
   },
+
+  rates: (server, extent, tell) =>
+    measureRates(server, extent, (row, at, round, figures) => tell({ row, at, round, figures: { ...figures } })),
 };
 
 /** Each process has one connection, for several tasks. */

@@ -55,6 +55,14 @@ const PARTS: Readonly<Record<Part, { heading: string; at: string; columns: reado
     at: 'ms round trip',
     columns: [RATE, FAIRNESS, WAIT, BYPASS, COMMANDS],
   },
+  rates: {
+    heading: 'a take of a rate',
+    at: 'dates ahead',
+    columns: [
+      { figure: 'script', heading: 'µs in\nthe script', shown: fixed, of: 'spread' },
+      { figure: 'bytes', heading: 'bytes of\nthe rate', shown: fixed },
+    ],
+  },
 };
 
 /** What a page shows. A terminal shows all parts. */

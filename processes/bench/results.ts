@@ -1,7 +1,7 @@
 /** What a run of the benchmark has measured, in the shape of the JSON file. */
 import { median, type Spread, spread } from '@taketurns/bench/dist/statistics.js';
 
-export type Part = 'hand-over' | 'waiters' | 'pairs' | 'mutex' | 'latency';
+export type Part = 'hand-over' | 'waiters' | 'pairs' | 'mutex' | 'latency' | 'rates';
 
 /** One measurement. */
 export interface Run {
@@ -9,7 +9,7 @@ export interface Run {
   readonly server: string;
   readonly part: Part;
   readonly row: string;
-  /** The number that varies: of clients, of waiters, or of milliseconds of a round trip; 0 if nothing varies. */
+  /** The number that varies: of clients, of waiters, of dates, or of milliseconds of a round trip; 0 if nothing varies. */
   readonly at: number;
   readonly round: number;
   readonly figures: Readonly<Record<string, number>>;

@@ -2,6 +2,7 @@
 import type { Target } from '@taketurns/bench/dist/report/targets.js';
 import { AWAITED, SET_NX, TICK, USING } from './pairs.js';
 import { DEFAULT, STRICT } from './plan.js';
+import { TAKE } from './rates.js';
 import { type Part, quotient, type Results, spreadOf } from './results.js';
 import { HERD, OURS, REDIS_SEMAPHORE, REDLOCK } from './subjects.js';
 
@@ -42,6 +43,7 @@ export function targets(results: Results): Target[] {
     target('Mutex, fewest / most', '>=', 0.9, median('mutex', 32, DEFAULT, 'fairness')),
     target('script, µs an operation, awaited pairs', '<=', 15, script(AWAITED)),
     target('script, µs an operation, 100 in a tick', '<=', 15, script(TICK)),
+    target('script, µs a take of a rate with 10 dates ahead', '<=', 30, median('rates', 10, TAKE, 'script')),
     target('script, µs an operation, 32 clients', '<=', 15, median('hand-over', 32, OURS, 'scriptMicros')),
   ];
 }

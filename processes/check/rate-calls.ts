@@ -225,6 +225,38 @@ export function fixedRateCalls(): readonly FixedRateCall[] {
     ask(spent, ['I', 10, -1]);
   }
 
+  // So many permits that a record keeps only a part of their number.
+  const counted: Of = ['counted', numbers(1, 30_000_000)];
+  for (let i = 0; i < 33; i++) ask(counted, ['S', 2_147_483_647]);
+  ask(counted, ['T', 1, -1]);
+
+  // Dates that have passed are given back unused, and those that nobody has got, or not so many permits.
+  const late: Of = ['late', numbers(6, 6_000_000, 2)];
+  const start = time;
+  for (const k of [1, 2, 1]) ask(late, ['T', k, -1]);
+  time += 3_000_000;
+  for (const [after, k] of [
+    [995_000, 3],
+    [994_999, 1],
+    [995_001, 1],
+    [2_500_000, 1],
+    [995_000, 1],
+    [995_000, 1],
+    [0, 1],
+    [2_000_000, 1],
+    [2_000_000, 1],
+  ] as const) {
+    ask(late, ['C', start + after, k, 1, 0]);
+    for (const wanted of [1, 6]) ask(late, ['I', wanted, -1]);
+  }
+  // A date that a pause has moved to its end exactly.
+  const edge: Of = ['edge', numbers(2, 2_000_000)];
+  for (let i = 0; i < 2; i++) ask(edge, ['T', 1, -1]);
+  time += 994_999;
+  ask(edge, ['P', 1000, 7]);
+  ask(edge, ['C', time + 1, 1, 2, 0]);
+  ask(edge, ['I', 1, -1]);
+
   // A pause exactly at the latest date.
   const paused: Of = ['paused', numbers(2, 2_000_000)];
   ask(paused, ['T', 1, -1]);

@@ -60,13 +60,13 @@ rates = function()
     local FAR = 1250 -- the death of a process is noticed within so many thousandths of a lease
     if moment then return end
     local meta = call('HMGET', META, 'offset', 'seen', 'began', 'lease')
-    local here = now() * 1000
     -- [server
-    here = time
-    local lease = tonumber(meta[4])
+    now()
+    local here, lease = time, tonumber(meta[4])
     local beat = lease / BEATS
     far = lease * FAR
     -- server]
+    --- local here = now() * 1000
     --- local beat = 1000
     --- far = 0
     local offset, least, most = tonumber(meta[1] or 0), tonumber(meta[2] or 0), 0
