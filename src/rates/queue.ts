@@ -73,6 +73,10 @@ interface Request {
  * because the schedule may give the cell to another request afterwards. So if an exception ends this thread's call, whoever
  * comes next goes on from here: `#endCut` finds out what was decided, and `#tellAll` tells it. A promise may be told twice,
  * and the second time has no effect.
+ *
+ * Whenever this thread comes into the lock, a request stands in `#requests` only while its cell belongs to it (`#owns`).
+ * With the decision that ends it, it leaves that table, in the lock (`#decide`). So nobody asks about the cell again, or
+ * lets it leave again, and another request may get the cell before the promise is told.
  */
 interface Decision {
   readonly request: Request;
@@ -85,6 +89,8 @@ interface Decision {
   readonly cause: unknown;
   /** What `look` has answered, or one of these; undefined until then. */
   answer: number | undefined;
+  /** Whether the end of the request has been counted. */
+  isCounted: boolean;
 }
 
 /** The turn of a call of `limit` has come, and the call has not begun. */
@@ -93,7 +99,6 @@ const TURN = -3;
 const LEFT = -4;
 
 const LONGEST = 2 ** 31 - 1;
-const nothing = (): undefined => undefined;
 /** A request whose plan is older than the present looks again after so many milliseconds. */
 const SOON = 0.1;
 
@@ -128,15 +133,9 @@ export class RateQueue {
   #lost: Request | undefined;
   /** A request whose promise is being made. */
   #unborn: Request | undefined;
-  readonly #expectCut = afterInterrupt(() => {
-    if (this.#isOver) return;
-    if (this.#isCut || this.#memory.isMine) this.#locked(nothing);
-    if (this.#isCancelling || this.#decisions.length > 0) {
-      this.#goOn(this.#cause);
-      this.#isCancelling = false;
-      this.#cause = undefined;
-    }
-  });
+  readonly #expectCut = afterInterrupt(() => this.#recover());
+  /** Whether a timer will call `#recover`. */
+  #willRecover = false;
 
   constructor(
     membership: Membership,
@@ -185,9 +184,39 @@ export class RateQueue {
   /** Gets the lock. Returns false if another thread has it and does not go on. */
   #enter(rounds: number): boolean {
     this.#expectCut();
+    return this.#enterOnly(rounds);
+  }
+
+  #enterOnly(rounds: number): boolean {
     if (!this.#memory.enter(rounds)) return false;
     if (this.#isCut) this.#endCut();
     return true;
+  }
+
+  /** The thread has returned to its event loop: ends what cut calls have left. Nobody could catch what this throws. */
+  #recover(): void {
+    if (this.#isOver) {
+      this.close();
+      return;
+    }
+    if (this.#isCut || this.#memory.isMine) {
+      // `#enter` would call this again at once.
+      if (!this.#enterOnly(BRIEFLY)) {
+        if (this.#willRecover) return;
+        this.#willRecover = true;
+        setTimeout(() => {
+          this.#willRecover = false;
+          this.#recover();
+        }, 1);
+        return;
+      }
+      this.#leave();
+    }
+    if (this.#isCancelling || this.#decisions.length > 0) {
+      this.#goOn(this.#cause);
+      this.#isCancelling = false;
+      this.#cause = undefined;
+    }
   }
 
   /** Whether a call of this thread was cut, or this thread is in the midst of telling its promises. */
@@ -203,9 +232,8 @@ export class RateQueue {
   /** Ends what a cut call of this thread has left (src/runtime/interrupts.ts). This thread has the lock. */
   #endCut(): void {
     if (this.#blocked !== 0) {
-      const cell = this.#blocked;
+      if (this.#schedule.isRequest(this.#blocked)) this.#schedule.leave(this.#blocked, this.#memory.now());
       this.#blocked = 0;
-      this.#schedule.leave(cell, this.#memory.now());
     }
     for (const decision of this.#decisions) if (decision.answer === undefined) this.#decideCut(decision);
     if (this.#unborn) {
@@ -214,8 +242,8 @@ export class RateQueue {
       this.#unborn = undefined;
     }
     for (let lost = this.#lost; lost; lost = this.#lost) {
+      if (this.#owns(lost)) this.#leaves(lost);
       this.#lost = lost.nextLost;
-      if (this.#requests.get(lost.cell) === lost) this.#leaves(lost);
     }
     if (this.#memory.wasCut) {
       this.#memory.wasCut = false;
@@ -232,10 +260,23 @@ export class RateQueue {
     const isThere = schedule.isRequest(cell);
     if (leaves) {
       if (isThere) schedule.leave(cell, this.#memory.now());
-      decision.answer = LEFT;
-    } else if (isThere) decision.answer = Infinity;
-    else if (wasAway) decision.answer = permits > schedule.permits ? REFUSED : DISMISSED;
-    else decision.answer = BEGUN;
+      this.#decide(decision, LEFT);
+    } else if (isThere) this.#decide(decision, Infinity);
+    // So many permits never begin. `look` has refused them, also where it has found no `wasAway`.
+    else if (permits > schedule.permits) this.#decide(decision, REFUSED);
+    else this.#decide(decision, wasAway ? DISMISSED : BEGUN);
+  }
+
+  /** Whether the cell of a request belongs to it. This thread has the lock. */
+  #owns(request: Request): boolean {
+    return this.#requests.get(request.cell) === request;
+  }
+
+  /** Notes what the schedule has answered. This thread has the lock. If this is cut, `#decideCut` calls it again. */
+  #decide(decision: Decision, answer: number): void {
+    const { request } = decision;
+    if (answer <= 0 && answer !== TURN && this.#owns(request)) this.#requests.delete(request.cell);
+    decision.answer = answer;
   }
 
   /** Lets go of the lock, when those are woken who may go earlier. */
@@ -528,6 +569,7 @@ export class RateQueue {
     if (request.error !== undefined) throw request.error;
     if (this.#isOver) throw texts.disposed();
     const answer = this.#locked((schedule, time) => {
+      if (!this.#owns(request)) return LEFT;
       // If the call is cut, the cell may belong to another request.
       this.#requests.delete(cell);
       const answer = schedule.look(cell, time, stays);
@@ -535,11 +577,17 @@ export class RateQueue {
       return answer;
     });
     if (answer > 0) return false;
+    if (answer === LEFT) {
+      // A call was cut that has ended the request, and has not told it.
+      this.#tellAll();
+      throw request.error;
+    }
     const failed = answer === DISMISSED || answer === REFUSED;
-    this.#isOut(request, failed);
+    this.#tell(request.since, failed, false);
     if (failed) {
       this.count();
-      throw this.#gone(answer, permits, texts);
+      request.error = this.#gone(answer, permits, texts);
+      throw request.error;
     }
     return true;
   }
@@ -574,22 +622,18 @@ export class RateQueue {
   }
 
   #cancel(request: Request, reason: () => unknown): void {
-    if (this.#isOver || this.#requests.get(request.cell) !== request) return;
-    if (!this.#tellEarlier() || !this.#enter(BRIEFLY)) {
+    if (this.#isOver || !this.#owns(request)) return;
+    if (!this.#enter(BRIEFLY)) {
       setTimeout(() => this.#cancel(request, reason), 1);
       return;
     }
-    if (this.#requests.get(request.cell) !== request) {
-      this.#leave();
-      return;
-    }
-    this.#leaves(request, reason);
+    if (this.#owns(request)) this.#leaves(request, reason);
     this.#leave();
     this.#tellAll();
     if (!this.#hasWaiting) this.#stopSleep();
   }
 
-  /** Lets a request leave. This thread has the lock. */
+  /** Lets a request leave, whose cell is its own. This thread has the lock. */
   #leaves(request: Request, reason?: () => unknown): void {
     const decision: Decision = {
       request,
@@ -598,16 +642,11 @@ export class RateQueue {
       reason,
       cause: undefined,
       answer: undefined,
+      isCounted: false,
     };
     this.#decisions.push(decision);
     this.#schedule.leave(request.cell, this.#memory.now());
-    decision.answer = LEFT;
-  }
-
-  /** A request waits no longer. This thread does not have the lock. */
-  #isOut(request: Request, failed: boolean): void {
-    this.#requests.delete(request.cell);
-    this.#tell(request.since, failed, false);
+    this.#decide(decision, LEFT);
   }
 
   get #hasWaiting(): boolean {
@@ -651,18 +690,19 @@ export class RateQueue {
     return true;
   }
 
-  #tellOne({ request, answer = Infinity, reason, cause }: Decision): void {
+  #tellOne(decision: Decision): void {
+    const { request, answer = Infinity, reason, cause } = decision;
     if (answer > 0) return;
     if (answer === TURN) {
       this.#resolve(request);
       return;
     }
-    const isKnown = this.#requests.get(request.cell) === request;
-    this.#requests.delete(request.cell);
+    const { isCounted } = decision;
+    decision.isCounted = true;
     if (answer === BEGUN) this.#resolve(request);
     else if (answer === LEFT) this.#reject(request, reason);
     else this.#reject(request, () => this.#gone(answer as typeof DISMISSED, request.permits, request.texts, cause));
-    if (!isKnown) return;
+    if (isCounted) return;
     if (answer === DISMISSED || answer === REFUSED) this.count();
     this.#tell(request.since, answer !== BEGUN, false);
   }
@@ -722,10 +762,19 @@ export class RateQueue {
   #isDecided(request: Request, time: number, cause: unknown): boolean {
     const { cell, begins } = request;
     const wasAway = this.#schedule.isAway(cell);
-    const decision: Decision = { request, wasAway, leaves: false, reason: undefined, cause, answer: undefined };
+    const decision: Decision = {
+      request,
+      wasAway,
+      leaves: false,
+      reason: undefined,
+      cause,
+      answer: undefined,
+      isCounted: false,
+    };
     this.#decisions.push(decision);
-    decision.answer = wasAway || begins ? this.#schedule.look(cell, time) : TURN;
-    return decision.answer <= 0;
+    const answer = wasAway || begins ? this.#schedule.look(cell, time) : TURN;
+    this.#decide(decision, answer);
+    return answer <= 0;
   }
 
   /**
@@ -762,13 +811,14 @@ export class RateQueue {
   /** The arena has no room for a sleeper. */
   #fail(error: unknown): void {
     this.#stopSleep();
-    this.#tellEarlier();
-    const waiting = [...this.#requests.values()].filter(({ waits }) => waits);
-    this.#locked((schedule, time) => {
-      for (const request of waiting) schedule.leave(request.cell, time);
-    });
-    for (const request of waiting) this.#isOut(request, true);
-    for (const request of waiting) this.#reject(request, () => error);
+    if (this.#isOver) return;
+    if (!this.#enter(BRIEFLY)) {
+      setTimeout(() => this.#goOn(), 1);
+      return;
+    }
+    for (const request of this.#requests.values()) if (request.waits) this.#leaves(request, () => error);
+    this.#leave();
+    this.#tellAll();
   }
 
   // --- The rest.
@@ -845,12 +895,15 @@ export class RateQueue {
 
   /** The limiter has been disposed of, or the thread has left the arena. */
   close(): void {
+    if (this.#requests.size > 0 || this.#decisions.length > 0) this.#expectCut();
     this.#tellAll();
-    const requests = [...this.#requests.values()];
-    for (const request of requests) this.#isOut(request, true);
+    for (const { since } of this.#requests.values()) this.#tell(since, true, false);
     this.#memory.isOver = true;
     this.#stopSleep();
-    for (const request of requests) this.#reject(request, request.texts.disposed);
+    for (const request of this.#requests.values()) {
+      this.#reject(request, request.texts.disposed);
+      this.#requests.delete(request.cell);
+    }
   }
 
   /** This thread is no longer attached: the memory may belong to another limiter. */

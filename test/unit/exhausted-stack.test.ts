@@ -3,13 +3,14 @@
  * rejects, has then taken nothing, and waits for nothing. A call that has settled promises in the core loses none of
  * them.
  */
-import { Arena, Mutex, Semaphore, TimeoutError } from 'taketurns';
+import { Arena, Mutex, Semaphore, TimeoutError, type WaitOptions } from 'taketurns';
 import { Channel, number } from 'taketurns/channel';
 import { KeyedRateLimiter, RateLimiter } from 'taketurns/keyed';
 import { CountingSemaphore } from 'taketurns/p0514';
 import { Barrier, Condition, RwLock, WaitGroup } from 'taketurns/sync';
 import { describe, expect, it, vi } from 'vitest';
 import { R_PAGE } from '../../src/border/numbers.js';
+import type { Signal } from '../../src/common/signals.js';
 import { LOCK } from '../../src/look/rate-page.js';
 import { HEADS, planAt } from '../../src/look/rate-regions.js';
 import { measureWaits } from '../../src/report/measure.js';
@@ -635,50 +636,123 @@ describe('if the stack is exhausted while the end of a wait is measured', () => 
   });
 });
 
-describe('if an exception ends a call that tells several requests for a rate', () => {
-  const builtins: [string, Record<string, (...args: never[]) => unknown>, string][] = [
-    ['Math.max', Math as never, 'max'],
-    ['Atomics.add', Atomics as never, 'add'],
-    ['Atomics.load', Atomics as never, 'load'],
-    ['Map.prototype.delete', Map.prototype as never, 'delete'],
+interface Aborts {
+  readonly signal: Signal;
+  /** Throws what the listeners throw. The listener of an AbortSignal may throw nothing. */
+  abort(): void;
+}
+
+function abortable(): Aborts {
+  const listeners = new Set<() => void>();
+  const state = { aborted: false };
+  return {
+    signal: {
+      get aborted() {
+        return state.aborted;
+      },
+      reason: new Error('aborted'),
+      addEventListener: (_, listener) => void listeners.add(listener),
+      removeEventListener: (_, listener) => void listeners.delete(listener),
+    },
+    abort() {
+      state.aborted = true;
+      for (const listener of listeners) listener();
+    },
+  };
+}
+
+describe('if an exception ends a call of a rate', () => {
+  const builtins: [Record<string, (...args: never[]) => unknown>, string][] = [
+    [Math as never, 'max'],
+    [Atomics as never, 'add'],
+    [Atomics as never, 'load'],
+    [Atomics as never, 'store'],
+    [Map.prototype as never, 'get'],
+    [Map.prototype as never, 'delete'],
+    [Array.prototype as never, 'push'],
   ];
-  it.each(builtins)('in %s, each of them is told what the schedule has decided', async (_, owner, name) => {
-    const original = owner[name] as (...args: never[]) => unknown;
+  /** The call that is cut; how many wait then, and how many of these are due and have not been told yet. */
+  const acts: Record<string, [asked: number, due: number, (limiter: RateLimiter, aborts: Aborts) => void]> = {
+    cancelAll: [5, 3, (limiter) => limiter.cancelAll()],
+    spend: [5, 3, (limiter) => limiter.spend(-1)],
+    resize: [5, 3, (limiter) => limiter.resize(1)],
+    takeAsync: [5, 3, (limiter, { signal }) => void limiter.takeAsync({ signal }).catch(() => {})],
+    'the first takeAsync': [0, 0, (limiter, { signal }) => void limiter.takeAsync({ signal }).catch(() => {})],
+    'a signal': [5, 3, (_, { abort }) => abort()],
+  };
+  /** What the program does between the cut and the recovery. */
+  const next: Record<string, (abort: () => void, ask: () => void) => void> = {
+    nothing: () => {},
+    ask: (_, ask) => ask(),
+    abort: (abort) => abort(),
+    'abort, and ask': (abort, ask) => {
+      abort();
+      ask();
+      ask();
+    },
+  };
+  const each = Object.keys(acts).flatMap((act) => Object.keys(next).map((then) => [act, then] as const));
+
+  it.each(each)('in %s, then %s: each request ends once, and no cell is lost or has two owners', async (act, then) => {
+    const [waiting, due, call] = acts[act] as (typeof acts)[string];
     let cuts = 0;
-    for (let left = 1, isCut = true; isCut; left++) {
-      // Three are due and not told yet, and two wait.
-      const limiter = new RateLimiter(5, 1_000_000, { burst: 5 });
-      limiter.spend(5);
-      const ends: string[] = [];
-      for (const request of Array.from({ length: 5 }, () => limiter.takeAsync())) {
-        request.then(
-          () => ends.push('begun'),
-          (error) => ends.push(error.name),
-        );
-      }
-      await turn();
-      limiter.spend(-3);
-      let calls = 0;
-      owner[name] = function (this: unknown, ...args: never[]) {
-        if (++calls === left) throw new RangeError('Maximum call stack size exceeded');
-        return original.apply(this, args);
-      };
-      try {
+    for (const [owner, name] of builtins) {
+      const original = owner[name] as (...args: never[]) => unknown;
+      for (let left = 1, isCut = true; isCut; left++) {
+        const limiter = new RateLimiter(5, 1_000_000, { burst: 5, arena: new Arena() });
+        limiter.spend(5);
+        const aborts = abortable();
+        const { signal, abort } = aborts;
+        const ends: string[] = [];
+        let asked = 0;
+        const ask = (waits: WaitOptions = {}): void => {
+          asked++;
+          limiter.takeAsync(waits).then(
+            () => ends.push('begun'),
+            (error) => ends.push(error.name),
+          );
+        };
+        for (let i = 0; i < waiting; i++) ask(act === 'a signal' ? { signal } : {});
+        await turn();
+        limiter.spend(-due);
+        let calls = 0;
+        const cut = (run: () => void): void => {
+          owner[name] = function (this: unknown, ...args: never[]) {
+            if (++calls === left) throw new RangeError('Maximum call stack size exceeded');
+            return original.apply(this, args);
+          };
+          try {
+            run();
+          } catch {
+          } finally {
+            owner[name] = original;
+          }
+        };
+        cut(() => call(limiter, aborts));
+        isCut = calls >= left;
+        if (isCut) cuts++;
+        next[then]?.(abort, ask);
+        await turn();
+        await turn();
+        abort();
         limiter.cancelAll();
-      } catch {
-      } finally {
-        owner[name] = original;
+        await turn();
+        const what = [act, then, name, left];
+        expect([...what, ends.length, limiter.waiting]).toEqual([...what, asked, 0]);
+        // Each cell has one owner.
+        limiter.resize(5, 1_000_000, { burst: 5 });
+        limiter.spend(-limiter.inspect().taken);
+        limiter.spend(5);
+        for (let i = 0; i < 10; i++) ask();
+        expect([...what, limiter.waiting]).toEqual([...what, 10]);
+        limiter.spend(-5);
+        await turn();
+        limiter.spend(-5);
+        await turn();
+        const last = ends.slice(-10);
+        expect([...what, last, limiter.waiting]).toEqual([...what, Array(10).fill('begun'), 0]);
+        limiter.dispose();
       }
-      isCut = calls >= left;
-      if (isCut) cuts++;
-      await turn();
-      await turn();
-      limiter.cancelAll();
-      await turn();
-      const begun = ends.filter((end) => end === 'begun').length;
-      const { taken, waiting } = limiter.inspect();
-      expect([name, left, ends.length, waiting, taken]).toEqual([name, left, 5, 0, 2 + begun]);
-      limiter.dispose();
     }
     expect(cuts).toBeGreaterThan(0);
   });
