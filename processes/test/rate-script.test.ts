@@ -197,6 +197,17 @@ test('a date that has come back late makes no burst of those that were given sin
   expect(ask(OTHER, 500, TAKE).date).toBe((START + 595) * 1000);
 });
 
+test('a date that has come back late leaves the debt of what was spent', () => {
+  const numbers = { ...TEN, burst: 10 };
+  const { ask } = two();
+  ask(SID, 0, ['S', 100], { numbers }); // ten windows
+  const late = ask(SID, 1, TAKE, { numbers });
+  const now = late.date / 1000 - START + 5;
+  ask(SID, now, ['C', late.date, 1, late.given, 0], { numbers });
+  // Dates of the same 5 ms may go together.
+  expect(ask(OTHER, now, ['I', 10, -1], { numbers }).date).toBe((START + 9995) * 1000);
+});
+
 test('what comes back late of a date that a pause or a loss has made another one changes nothing', () => {
   for (const [what, epoch] of [
     ['a pause', 0],

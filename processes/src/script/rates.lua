@@ -315,7 +315,8 @@ rates = function()
         due = math.max(due, date_of(r.runs, at)) + count_of(r.runs, at) * r.interval
         at = at + 11
       end
-      r.following = math.min(r.following, math.floor(due))
+      -- A debt may be due later than all runs that still count (see `S`).
+      r.following = math.min(r.following, math.floor(math.max(due, r.following - k * r.interval)))
     end
 
     -- By how much pauses have moved the dates of a rate.
