@@ -108,7 +108,7 @@ function hasExample({ text, tags, method }: Shown): boolean {
 }
 
 /** The tags of docstrings. A tag `link` is a part of a tag that the language service has not understood. */
-const TAGS = ['param', 'returns', 'throws', 'example'];
+const TAGS = ['param', 'returns', 'throws', 'example', 'since'];
 
 function checkMethods(shown: readonly Shown[]): void {
   const names = (fails: (one: Shown) => boolean): string[] => shown.filter(fails).map(({ name }) => name);
