@@ -33,6 +33,8 @@ interface Waiter {
   readonly resolve: () => void;
   readonly reject: (reason: unknown) => void;
   stop: (() => void) | undefined;
+  /** Whether its permits have begun, or the schedule has sent it away: its cell is not its own any more. */
+  isOver: boolean;
 }
 
 /** The most milliseconds of a timer. */
@@ -51,6 +53,8 @@ export class RateQueue {
   /** Names the limiter in errors. */
   readonly #what: string;
   #timer: unknown;
+  /** Whether an exception has ended a call of `#moveUp`, such as that of an exhausted stack. */
+  #wasCut = false;
   /** Makes the error of a request that `cancelAll` or `resize` has sent away between its turn and its call. */
   #gone: ((permits: number) => Error) | undefined;
   #end: Error | undefined;
@@ -132,6 +136,8 @@ export class RateQueue {
 
   #ask(permits: number): number {
     const schedule = this.#schedule;
+    // Before the request gets the cell of one that has not been told.
+    if (this.#wasCut) this.#moveUp();
     schedule.reserve();
     const cell = schedule.ask(permits, now(), 0);
     // Code of the user may have called `resize` since the request was checked: a getter of its options.
@@ -148,7 +154,7 @@ export class RateQueue {
         reject(this.#end);
         return;
       }
-      const waiter: Waiter = { cell, permits, begins, resolve, reject, stop: undefined };
+      const waiter: Waiter = { cell, permits, begins, resolve, reject, stop: undefined, isOver: false };
       this.#waiters.set(cell, waiter);
       if (this.#dated.length > 0 || this.#schedule.head === cell) this.#moveUp();
       if (limits) this.#cancelOn(waiter, limits);
@@ -156,12 +162,14 @@ export class RateQueue {
   }
 
   #cancelOn(waiter: Waiter, limits: Limits): void {
+    // `callEach` calls this again if it was cut. So it notes what it has done last, when the request has left the schedule.
     const leave = (reason: () => unknown): void => {
-      if (this.#waiters.get(waiter.cell) !== waiter) return;
-      this.timeouts++;
-      this.#remove(waiter);
-      waiter.reject(reason());
-      this.#schedule.leave(waiter.cell, now());
+      if (this.#waiters.get(waiter.cell) === waiter && !waiter.isOver) {
+        waiter.reject(reason());
+        if (this.#schedule.isRequest(waiter.cell)) this.#schedule.leave(waiter.cell, now());
+        this.#remove(waiter);
+        this.timeouts++;
+      } else if (!this.#wasCut) return;
       this.#moveUp();
     };
     const { timeout } = limits;
@@ -174,14 +182,16 @@ export class RateQueue {
     else stop();
   }
 
+  /** The request itself still counts among those that wait. */
   #late(permits: number, timeout: number): TimeoutError {
-    const wanted = `${permits} permit${permits > 1 ? 's' : ''} of ${this.#what} (${this.count} waiting)`;
+    const wanted = `${permits} permit${permits > 1 ? 's' : ''} of ${this.#what} (${this.count - 1} waiting)`;
     return timedOut(wanted, timeout);
   }
 
+  /** If this is cut, it may be called again. */
   #remove(waiter: Waiter): void {
-    this.#waiters.delete(waiter.cell);
     waiter.stop?.();
+    this.#waiters.delete(waiter.cell);
   }
 
   /** Brings the schedule up to date, lets all go on whose turn has come, and sets the timer for the head. */
@@ -189,25 +199,36 @@ export class RateQueue {
     const schedule = this.#schedule;
     clearTimeout(this.#timer as never);
     if (this.#end) return;
+    this.#wasCut = true;
     const time = schedule.advance(now());
-    // If one call throws, the others are made all the same, and the timer is set. To look may give others their dates.
+    // To look may give others their dates, and then the loop goes on to these. If it is cut, it begins anew in a microtask:
+    // to tell one twice has no effect. The timer is set all the same.
     try {
-      while (this.#dated.length > 0) {
+      if (this.#dated.length > 0) {
         const dated = this.#dated;
+        callEach([
+          () => {
+            for (const cell of dated) this.#goOn(cell, time);
+          },
+        ]);
         this.#dated = [];
-        callEach(dated.map((cell) => () => this.#goOn(cell, time)));
       }
     } finally {
       this.#setTimer(time);
     }
+    this.#wasCut = false;
   }
 
   /** A request has got its date. */
   #goOn(cell: number, time: number): void {
     const waiter = this.#waiters.get(cell);
-    if (!waiter || this.#schedule.isWaiting(cell)) return;
-    // If the timer is late by more than a window, the request waits on.
-    if (waiter.begins && this.#schedule.look(cell, time) !== BEGUN) return;
+    if (!waiter) return;
+    if (!waiter.isOver) {
+      if (this.#schedule.isWaiting(cell)) return;
+      // If the timer is late by more than a window, the request waits on.
+      if (waiter.begins && this.#schedule.look(cell, time) !== BEGUN) return;
+      waiter.isOver = true;
+    }
     waiter.resolve();
     this.#remove(waiter);
   }
@@ -254,17 +275,25 @@ export class RateQueue {
   #sendAway(errorOf: (permits: number) => Error): void {
     this.#gone = errorOf;
     try {
-      callEach(
-        [...this.#waiters.values()].map((waiter) => () => {
-          if (this.#waiters.get(waiter.cell) !== waiter || !this.#schedule.isAway(waiter.cell)) return;
-          waiter.reject(errorOf(waiter.permits));
-          this.#remove(waiter);
-          this.timeouts++;
-          this.#schedule.look(waiter.cell, now());
-        }),
-      );
+      callEach([() => this.#tellAway(errorOf)]);
     } finally {
       this.#moveUp();
+    }
+  }
+
+  /** If this is cut, it may be called again. */
+  #tellAway(errorOf: (permits: number) => Error): void {
+    for (const waiter of this.#waiters.values()) {
+      if (!waiter.isOver) {
+        if (!this.#schedule.isAway(waiter.cell)) continue;
+        waiter.reject(errorOf(waiter.permits));
+        this.#schedule.look(waiter.cell, now());
+        waiter.isOver = true;
+        this.timeouts++;
+      }
+      // If its permits had begun, and a cut call has not told it.
+      else waiter.resolve();
+      this.#remove(waiter);
     }
   }
 
@@ -294,11 +323,13 @@ export class RateQueue {
   close(error: Error): void {
     this.#end = error;
     clearTimeout(this.#timer as never);
-    callEach(
-      [...this.#waiters.values()].map((waiter) => () => {
-        waiter.reject(error);
-        this.#remove(waiter);
-      }),
-    );
+    callEach([
+      () => {
+        for (const waiter of this.#waiters.values()) {
+          waiter.reject(error);
+          this.#remove(waiter);
+        }
+      },
+    ]);
   }
 }
