@@ -237,6 +237,42 @@ export const EXPLAINED: readonly Explained[] = [
     reason: 'no window is as long as the time since 1970',
   },
   { text: 'tonumber(ARGV[i + 2]), 0)', from: '0', to: '1', reason: 'a quarter of a microsecond is none' },
+  { text: 'if left > beat then', from: '>', to: '>=', reason: 'what is noted is what it was' },
+  { text: 'lost = left > 0', from: '>', reason: 'a loss is told for a millisecond more or less' },
+  { text: 'lost = left > 0', from: '0', to: '1', reason: 'a loss is told for a millisecond more or less' },
+  {
+    text: 'lost = left > 0',
+    from: '0',
+    to: '-1',
+    reason: 'a loss is told for a millisecond more or less; no epoch is below 0',
+  },
+  { text: 'local due = 0', from: '0', reason: PAST },
+  { text: 'if other == r.name then return r.moved end', to: 'false', reason: 'saves a second look at the same state' },
+  {
+    text: 'return load(other, NUMBERS, false).moved',
+    from: 'false',
+    reason: 'by how much dates have moved does not depend on it',
+  },
+  {
+    text: 'moved_of(r, sub(each, 64)) < moment',
+    from: '<',
+    to: '<=',
+    reason: 'a date of this very moment may pass as well as one of the moment before',
+  },
+  { text: 'if tonumber(sub(each, 18, 31), 16) + moved_of', from: '18', to: '19', reason: DIGIT },
+  { text: 'sub(listed, 49, 62)', from: '49', to: '50', reason: DIGIT },
+  { text: "elseif what == 'R' then", to: 'true', reason: 'no other operation is left there' },
+  {
+    text: 'tonumber(sub(each, 41, 48), 16)',
+    from: '41',
+    to: '40',
+    reason: 'a hole keeps the lowest 32 bits of its permits',
+  },
+  { text: 'seldom = function() return made end', reason: 'the functions would be made anew each time' },
+  { text: "local hole = r.holes ~= ''", from: "''", reason: 'there is no hole in a text without holes' },
+  { text: "local hole = r.holes ~= ''", from: '0', to: '-1', reason: 'any place before the first one' },
+  { text: "elseif what ~= 'I' then", reason: 'a look changes nothing there' },
+  { text: 'moment = before', reason: 'a beat that has freed dates would tell its time with the next one' },
 ];
 
 const SPEED = 'how large a chunk may be, and how it is moved, is a matter of speed alone';

@@ -327,11 +327,28 @@ export function fixedRateCalls(): readonly FixedRateCall[] {
     call(two, wire.beat('-'), wire.beatOfRates(i === 0 ? UNTOLD : told()));
     ask(plain, ['I', 1, -1]);
   }
+  // So long that a process that was told no time waits for the next beat, but no jump of the clock.
+  time += 3_000_000;
+  ask(plain, ['I', 1, -1]);
   time += 3_000_000;
   ahead += 1_000_000;
   ask(plain, ['I', 1, -1]);
-  // A session ends, and its dates are free again. It is told no time.
-  time += 1_000_000;
+  // Numbers of several digits are replaced while dates lie ahead.
+  const wide: Of = ['wide', numbers(40, 7_000_000)];
+  for (let i = 0; i < 3; i++) ask(wide, ['T', 1, -1], { told: told() });
+  ask(['wide', numbers(50, 9_000_000)], ['R'], { told: told() });
+  // A date that is listed comes exactly when its session has ended.
+  const ends: Of = ['ends', numbers(1, 12_600_000)];
+  for (let i = 0; i < 2; i++) ask(ends, ['T', 1, -1], { told: told() });
+  // After the loss, nobody got a date for 2,000,200 microseconds.
+  time += 14_600_200;
+  call(two, wire.rate(...ends, NOTHING, told(), ['I', 1, -1]));
   call(one, ['X']);
+  call(two, wire.rate(...ends, NOTHING, told(), ['I', 1, -1]));
+  // A session ends, and its dates are free again. It is told no time.
+  const dies: Of = ['dies', numbers(1, 30_000_000)];
+  for (let i = 0; i < 2; i++) call(two, wire.rate(...dies, NOTHING, told(), ['T', 1, -1]));
+  time += 1_000_000;
+  call(two, ['X']);
   return calls;
 }

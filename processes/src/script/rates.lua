@@ -309,8 +309,8 @@ rates = function()
       r.runs = counted(r.runs, at, count_of(r.runs, at) - k)
       r.taken = r.taken - k
       r.changes = true
+      -- The runs before are due before it, or the debt is.
       local due = 0
-      at = 1
       while at < #r.runs do
         due = math.max(due, date_of(r.runs, at)) + count_of(r.runs, at) * r.interval
         at = at + 11
