@@ -23,8 +23,8 @@ test('names: of any text, and one that is not there', async ({ team }) => {
 test('names: what does not fit is refused', async () => {
   Semaphore.open('two permits', 2);
   throws(() => Semaphore.open('two permits', 3), 'RangeError', 'two permits');
-  throws(() => Mutex.open('two permits'), 'TypeError', 'the object there is no ');
+  throws(() => Mutex.open('two permits'), 'TypeError', 'an object of another kind has this name');
   throws(() => Semaphore.open('', 1), 'RangeError');
   TicketLock.open('a lock');
-  throws(() => Semaphore.open('a lock', 1), 'TypeError', 'the object there is no ');
+  throws(() => Semaphore.open('a lock', 1), 'TypeError', 'an object of another kind has this name');
 });
