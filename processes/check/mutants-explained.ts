@@ -10,6 +10,7 @@ const EMPTY = 'a member that there is not, by any name: the command alone counts
 const LUA = 'Lua counts from 1, and takes 0 for it';
 const DIGIT = 'the first digit of a time or of so many permits is 0';
 const LENGTH = 'a run or a hole has 11 characters, so none begins at the last one';
+const PREFIX = 'any beginning names the keys of rates, as long as it has the name of the space';
 const PAST = 'any time that has long passed';
 
 export const EXPLAINED: readonly Explained[] = [
@@ -75,7 +76,6 @@ export const EXPLAINED: readonly Explained[] = [
   },
   { text: "'(' .. name .. '\\1', 'LIMIT', 0, 1)[1]", from: '1', to: '2', reason: FIRST },
   { text: "'(' .. key .. 'g'", from: "'g'", reason: END },
-  { text: "'(' .. victim .. 'g'", from: "'g'", reason: END },
   { text: "'(' .. sid .. up_to .. 'g'", from: "'g'", reason: END },
   { text: 'return sub(record, 1, 26)', from: '1', to: '0', reason: 'Lua counts from 1, and takes 0 for it' },
   {
@@ -167,7 +167,6 @@ export const EXPLAINED: readonly Explained[] = [
     reason: 'any time that has long passed; `most` is asked only whether it is above 0',
   },
   { text: 'if seen > 0 then', to: '1', reason: 'a time that was told lies far above 0' },
-  { text: 'local began = tonumber(meta[3] or 0)', from: '0', reason: PAST },
   {
     text: 'if moment < least then',
     from: '<',
@@ -272,6 +271,13 @@ export const EXPLAINED: readonly Explained[] = [
   { text: "local hole = r.holes ~= ''", from: "''", reason: 'there is no hole in a text without holes' },
   { text: "local hole = r.holes ~= ''", from: '0', to: '-1', reason: 'any place before the first one' },
   { text: "elseif what ~= 'I' then", reason: 'a look changes nothing there' },
+  { text: 'local RATES = string.sub(META, 1, -5)', from: '1', to: '0', reason: LUA },
+  { text: 'local RATES = string.sub(META, 1, -5)', from: '1', to: '2', reason: PREFIX },
+  { text: 'local RATES = string.sub(META, 1, -5)', from: '5', to: '6', reason: PREFIX },
+  { text: 'if meta[1] or topmost > 0 then', from: '1', to: '2', reason: 'both are there, or neither' },
+  { text: 'if meta[1] or topmost > 0 then', from: '0', to: '1', reason: 'a ticket lies far above 0' },
+  { text: 'if work > 0 then work = work - rates().seldom().free(victim) end', reason: BOUND },
+  { text: 'requests = function() return made end', reason: 'the functions would be made anew each time' },
   { text: 'moment = before', reason: 'a beat that has freed dates would tell its time with the next one' },
 ];
 
