@@ -9,6 +9,7 @@
 import { Arena, DisposedError, Mutex, Semaphore } from 'taketurns';
 import { Barrier, Condition, Event, Latch, Once, WaitGroup } from 'taketurns/sync';
 import { afterAll, describe, expect, it } from 'vitest';
+import { casesOf } from '../support/rounds.js';
 import { Member } from '../support/team.js';
 
 const arena = new Arena();
@@ -148,19 +149,23 @@ async function runCells(kind: Class, state: Place['state'], cells: readonly Cell
 }
 
 function table(kind: Class, places: readonly Place[]): void {
-  it.each(places.map((place) => [place.name, place] as const))('%s', { timeout: 300_000 }, async (_, place) => {
-    const calls = kind.calls.filter((call) => !place.not?.includes(call));
-    const bodies = [place.inside, place.same];
-    const told = await runCells(
-      kind,
-      place.state,
-      calls.flatMap((call) => bodies.map((body) => ({ call, body }))),
-    );
-    const differences = calls
-      .map((call, i) => ({ call, inside: told[2 * i], same: told[2 * i + 1] }))
-      .filter(({ inside, same }) => inside !== same);
-    expect(differences).toEqual([]);
-  });
+  it.each(casesOf(places).map((place) => [place.name, place] as const))(
+    '%s',
+    { timeout: 300_000 },
+    async (_, place) => {
+      const calls = kind.calls.filter((call) => !place.not?.includes(call));
+      const bodies = [place.inside, place.same];
+      const told = await runCells(
+        kind,
+        place.state,
+        calls.flatMap((call) => bodies.map((body) => ({ call, body }))),
+      );
+      const differences = calls
+        .map((call, i) => ({ call, inside: told[2 * i], same: told[2 * i + 1] }))
+        .filter(({ inside, same }) => inside !== same);
+      expect(differences).toEqual([]);
+    },
+  );
 }
 
 /** Runs one program of a class that has no table. */
