@@ -1,6 +1,6 @@
 /** The bypass of locks by their own tickets: the count itself, and the bound of capacitors beside two controls. */
 import { afterAll, describe, expect, it } from 'vitest';
-import { casesOf } from '../../test/support/rounds.js';
+import { allInCi } from '../../test/support/rounds.js';
 import { Host } from '../dist/workers/client.js';
 import { buildNative, nativeContention } from '../src/native.js';
 import { BYPASS, LOCKS_BY_NAME } from '../src/rows/locks.js';
@@ -78,7 +78,7 @@ describe('nobody is overtaken more often than the capacitor says', () => {
   const inCpp = LOCKS_BY_NAME.filter(
     ({ kind, name }) => kind === 'native' && /\+(capacitor|ticketCapacitor|lanes)$/.test(name),
   );
-  it.each(casesOf(inCpp).map((row) => [row.name, row]))('%s, in C++', async (_, row) => {
+  it.each(allInCi(inCpp).map((row) => [row.name, row]))('%s, in C++', async (_, row) => {
     const native = await buildNative();
     if (!('binary' in native)) return expect(native.missing).toMatch('compiler');
     const { largestBypass, iterations } = await nativeContention(

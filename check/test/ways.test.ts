@@ -12,6 +12,6 @@ it(`the model ${MODEL} takes each way off a chain`, () => {
   if (model === undefined) throw new Error(`there is no model ${MODEL}`);
   const { tallies, violation } = search(() => new Driver(programOf(model), model));
   expect(violation).toBeUndefined();
-  const [undone, detached, open, flushed] = (tallies ?? []).slice(1);
-  for (const count of [undone, detached, open, flushed]) expect(count).toBeGreaterThan(0);
+  // Undone, detached, open, flushed: another number of them means that a change of the chains has changed a way.
+  expect((tallies ?? []).slice(1, 5)).toEqual([108, 88, 17, 78]);
 });

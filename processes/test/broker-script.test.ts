@@ -4,7 +4,7 @@
  * (check/lua.ts); the other is the compiled script (scripts/compile-lua.mjs). Replies, messages and data are compared.
  */
 import { expect, test } from 'vitest';
-import { casesOf } from '../../test/support/rounds.js';
+import { allInCi } from '../../test/support/rounds.js';
 import {
   AS_BROKER,
   ComparingServer,
@@ -34,7 +34,7 @@ const SEEDS = [
   { seed: 4, constants: FEW },
 ];
 
-test.each(casesOf(SEEDS))('does the same in random calls and deaths, seed $seed, $constants', ({ seed, constants }) => {
+test.each(allInCi(SEEDS))('does the same in random calls and deaths, seed $seed, $constants', ({ seed, constants }) => {
   const server = new ComparingServer(scriptWith(constants), constants, []);
   const letters = compareRandomCalls(server, seed, CALLS);
   expect(server.difference).toBeUndefined();
@@ -42,7 +42,7 @@ test.each(casesOf(SEEDS))('does the same in random calls and deaths, seed $seed,
   expect([...letters].sort().join('')).toBe('ABCDFIJKLNOPRSTUVWX');
 });
 
-test.each(casesOf([1, 2, 3]))('does the same in random calls on rates, seed %i', (seed) => {
+test.each(allInCi([1, 2, 3]))('does the same in random calls on rates, seed %i', (seed) => {
   const server = new ComparingServer(scriptWith(USUAL), AS_BROKER, []);
   const letters = compareRateCalls(server, seed, CALLS);
   expect(server.difference).toBeUndefined();

@@ -12,7 +12,7 @@ import { Server, turnSource } from '../check/server.js';
 import { WHOLE } from './each-server.js';
 
 /** The number of states that a search looks at, unless this is `npm run test:whole`. */
-const FIRST = WHOLE ? undefined : 1500;
+const FIRST = WHOLE ? undefined : 2500;
 
 test.each(SHORT)('$name', { timeout: 300_000 }, (configuration) => {
   const { finding, complete, states } = search(configuration, FIRST);

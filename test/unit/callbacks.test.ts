@@ -9,7 +9,7 @@
 import { Arena, DisposedError, Mutex, Semaphore } from 'taketurns';
 import { Barrier, Condition, Event, Latch, Once, WaitGroup } from 'taketurns/sync';
 import { afterAll, describe, expect, it } from 'vitest';
-import { casesOf } from '../support/rounds.js';
+import { allInCi } from '../support/rounds.js';
 import { Member } from '../support/team.js';
 
 const arena = new Arena();
@@ -149,7 +149,7 @@ async function runCells(kind: Class, state: Place['state'], cells: readonly Cell
 }
 
 function table(kind: Class, places: readonly Place[]): void {
-  it.each(casesOf(places).map((place) => [place.name, place] as const))(
+  it.each(allInCi(places).map((place) => [place.name, place] as const))(
     '%s',
     { timeout: 300_000 },
     async (_, place) => {
