@@ -10,6 +10,17 @@ const locks = (threads as { locks?: LockManager }).locks as LockManager;
 const both = (theirs: () => unknown, ours: () => unknown, answer: unknown, oursIs = answer): Rows[string] =>
   locks ? [theirs, ours, answer, oursIs] : [ours, oursIs];
 
+/** A worker that has locked `mutex`, and keeps it until it dies. */
+const lockedElsewhere = async (mutex: Mutex) => {
+  const other = elsewhere(({ Mutex, data, tell }) => {
+    Mutex.from(data).lock();
+    tell('locked');
+    return new Promise(() => setInterval(() => {}, 1e6));
+  }, mutex.handle);
+  await other.told;
+  return other;
+};
+
 let count = 0;
 const fresh = (): string => `web lock ${++count}`;
 
@@ -60,12 +71,7 @@ guide(
       },
       async () => {
         const mutex = new Mutex();
-        const other = elsewhere(({ Mutex, data, tell }) => {
-          Mutex.from(data).lock();
-          tell('locked');
-          return new Promise(() => setInterval(() => {}, 1e6));
-        }, mutex.handle);
-        await other.told;
+        const other = await lockedElsewhere(mutex);
         const blocked = await outcome(() => mutex.lock({ timeout: 5 }));
         const awaited = await outcome(() => mutex.lockAsync({ timeout: 5 }));
         await other.die();
@@ -90,12 +96,7 @@ guide(
       },
       async () => {
         const mutex = new Mutex();
-        const other = elsewhere(({ Mutex, data, tell }) => {
-          Mutex.from(data).lock();
-          tell('locked');
-          return new Promise(() => setInterval(() => {}, 1e6));
-        }, mutex.handle);
-        await other.told;
+        const other = await lockedElsewhere(mutex);
         const next = mutex.holdAsync();
         await other.die();
         return (await next).ownerDied;
