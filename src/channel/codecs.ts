@@ -56,28 +56,41 @@ function checkArray<A extends Uint8Array | Float64Array>(tag: string, what: stri
 }
 
 /**
- * So few items are copied by a loop. It is as fast as `set`, and needs no buffer: an engine may keep a small array without
- * one until somebody asks for it, and then takes 0.3 microseconds to make it.
+ * So few bytes are copied by a loop. It is as fast as `set`, and needs no buffer: an engine may keep a small array
+ * without one until somebody asks for it, and then takes 0.3 microseconds to make it.
  */
 const FEW_BYTES = 32;
 const FEW_NUMBERS = FEW_BYTES / NUMBER;
 
 /** Copies the first `count` items of an array, also if another thread makes the buffer of the array larger meanwhile. */
-function copy<A extends Uint8Array | Float64Array>(from: A, count: number, few: number, to: A, at: number): void {
-  if (count <= few) {
-    for (let i = 0; i < count; i++) to[at + i] = from[i] as number;
-    return;
-  }
+function copy<A extends Uint8Array | Float64Array>(from: A, count: number, to: A, at: number): void {
   const buffer = bufferOf.call(from) as ArrayBufferLike & { readonly growable?: boolean };
   // Not `subarray`, which may run code of the user.
   const Kind = (to instanceof Float64Array ? Float64Array : Uint8Array) as unknown as new (...from: unknown[]) => A;
   to.set(buffer.growable === true ? new Kind(buffer, offsetOf.call(from), count) : from, at);
 }
 
-/** Returns a copy of the first `count` items. The method `slice` of the array may return something else. */
-function kept<A extends Uint8Array | Float64Array>(from: A, count: number, few: number, to: A): A {
-  copy(from, count, few, to, 0);
-  return to;
+/** Copies the first `count` numbers of an array. */
+function copyNumbers(from: Float64Array, count: number, to: Float64Array, at: number): void {
+  if (count > FEW_NUMBERS) copy(from, count, to, at);
+  else for (let i = 0; i < count; i++) to[at + i] = from[i] as number;
+}
+
+/** Copies the first `count` bytes of an array to an address, which is a multiple of 4. */
+function copyBytes(from: Uint8Array, count: number, u8: Uint8Array, i32: Int32Array, address: number): void {
+  if (count > FEW_BYTES) {
+    copy(from, count, u8, address);
+    return;
+  }
+  // Four bytes at once take half the time of one byte after the other. The words are little-endian, as in every module.
+  let i = 0;
+  for (; i + 4 <= count; i += 4)
+    i32[(address + i) >>> 2] =
+      (from[i] as number) |
+      ((from[i + 1] as number) << 8) |
+      ((from[i + 2] as number) << 16) |
+      ((from[i + 3] as number) << 24);
+  for (; i < count; i++) u8[address + i] = from[i] as number;
 }
 
 /**
@@ -112,17 +125,17 @@ export function numbers(count: number): Codec<Float64Array> {
         if (bytes > room) throw tooLong(bytes, room);
         return check(value);
       },
-      keep: (encoded) => kept(encoded as Float64Array, count, FEW_NUMBERS, new Float64Array(count)),
+      keep(encoded) {
+        const copied = new Float64Array(count);
+        copyNumbers(encoded as Float64Array, count, copied, 0);
+        return copied;
+      },
       put(address, encoded) {
-        copy(encoded as Float64Array, count, FEW_NUMBERS, f64, (address + PLACE_HEAD) / NUMBER);
+        copyNumbers(encoded as Float64Array, count, f64, (address + PLACE_HEAD) / NUMBER);
         return bytes;
       },
-      get(address) {
-        const from = (address + PLACE_HEAD) / NUMBER;
-        const array = new Float64Array(count);
-        array.set(f64.subarray(from, from + count));
-        return array;
-      },
+      // An array that is made of another one is not filled with zeros first.
+      get: (address) => new Float64Array(new Float64Array(f64.buffer, address + PLACE_HEAD, count)),
       decode: (got) => got as Float64Array,
     }),
   } as Direct<Float64Array>;
@@ -146,7 +159,7 @@ export const bytes: Codec<Uint8Array> = {
     return length;
   },
   decode: ({ bytes, length }) => bytes.slice(0, length),
-  [direct]: ({ u8 }: Views, room: number): Wire<Uint8Array> => ({
+  [direct]: ({ u8, i32 }: Views, room: number): Wire<Uint8Array> => ({
     isNumber: false,
     encode(value) {
       const array = isBytes(value);
@@ -156,20 +169,17 @@ export const bytes: Codec<Uint8Array> = {
     },
     keep(encoded) {
       const length = lengthOf.call(encoded);
-      return kept(encoded as Uint8Array, length, FEW_BYTES, new Uint8Array(length));
+      const copied = new Uint8Array(length);
+      copy(encoded as Uint8Array, length, copied, 0);
+      return copied;
     },
     put(address, encoded) {
       const length = Math.min(lengthOf.call(encoded), room);
-      copy(encoded as Uint8Array, length, FEW_BYTES, u8, address + PLACE_HEAD);
+      copyBytes(encoded as Uint8Array, length, u8, i32, address + PLACE_HEAD);
       return length;
     },
-    get(address, length) {
-      const array = new Uint8Array(length);
-      const from = address + PLACE_HEAD;
-      if (length <= FEW_BYTES) for (let i = 0; i < length; i++) array[i] = u8[from + i] as number;
-      else array.set(u8.subarray(from, from + length));
-      return array;
-    },
+    // An array that is made of another one is not filled with zeros first.
+    get: (address, length) => new Uint8Array(new Uint8Array(u8.buffer, address + PLACE_HEAD, length)),
     decode: (got) => got as Uint8Array,
   }),
 } as Direct<Uint8Array>;

@@ -23,29 +23,29 @@ import { bufferOf, isShared } from '../runtime/requirements.js';
 import { type Codec, type Direct, direct, type Into, ScratchWire, tooLong, type Views, type Wire } from './codec.js';
 import { lengthOfText, readText, TOO_LONG, writeText } from './text.js';
 
-const TAGS = [
-  'undefined',
-  'null',
-  'true',
-  'false',
-  'whole',
-  'number',
-  'bigint',
-  'string',
-  'array',
-  'object',
-  'map',
-  'set',
-  'date',
-  'regexp',
-  'error',
-  'buffer',
-  'view',
-  'handle',
-  'holes',
-] as const;
-type Tag = (typeof TAGS)[number];
-const NUMBERS = Object.fromEntries(TAGS.map((tag, i) => [tag, i])) as Record<Tag, number>;
+/** The tag of each kind of value. */
+const TAG = {
+  undefined: 0,
+  null: 1,
+  true: 2,
+  false: 3,
+  whole: 4,
+  number: 5,
+  bigint: 6,
+  string: 7,
+  array: 8,
+  object: 9,
+  map: 10,
+  set: 11,
+  date: 12,
+  regexp: 13,
+  error: 14,
+  buffer: 15,
+  view: 16,
+  handle: 17,
+  holes: 18,
+} as const;
+type Tag = (typeof TAG)[keyof typeof TAG];
 
 const ERRORS: Readonly<Record<string, ErrorConstructor>> = {
   Error,
@@ -82,10 +82,16 @@ const DEEPEST = 200;
 const MOST_COUNTED = 2 ** 20;
 /** Whole numbers below this have a short form. */
 const SMALL = 2 ** 30;
+/** The length of a text of so many characters takes one byte: in UTF-8 each of them has at most three. */
+const SHORT = 42;
 
-/** Keys that have been read lately, each in a place that its bytes give. */
+/** Short texts that have been read lately, each in a place that its bytes give: keys of properties, and others. */
 const KEYS: string[] = Array.from({ length: 64 }, () => '');
-const LONGEST_KEY = 32;
+const TEXTS: string[] = Array.from({ length: 256 }, () => '');
+const LONGEST_KEPT = 32;
+
+/** Returns a key as engines have it in their objects: so it need not be looked up each time that it makes a property. */
+const asKey = (key: string): string => Object.keys({ [key]: 0 })[0] as string;
 
 /** Whether a text is these bytes. Only a text of ASCII is found. */
 function isText(text: string, bytes: Uint8Array, from: number, length: number): boolean {
@@ -120,9 +126,14 @@ function isPlain(value: object): boolean {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
+const nameOf = Object.prototype.toString;
+
 /** Returns the tag of an object, which says what it is; `Object` if the object only claims to be what its tag says. */
 function tagOf(value: object): string {
-  const tag = {}.toString.call(value).slice(8, -1);
+  const name = nameOf.call(value);
+  // Most objects have this name.
+  if (name === '[object Object]') return 'Object';
+  const tag = name.slice(8, -1);
   try {
     PROOFS[tag]?.call(value);
   } catch {
@@ -163,6 +174,14 @@ const timeOf = Date.prototype.getTime;
 const flagsOf = getterOf(RegExp, 'flags');
 const sourceOf = PROOFS.RegExp as (this: unknown) => unknown;
 
+/** An object whose values are being written, and the object around it. */
+interface Around {
+  readonly object: object;
+  readonly outer: Around | undefined;
+  /** How many objects these are. */
+  readonly depth: number;
+}
+
 class Writer {
   readonly #membership: Membership | undefined;
   readonly #bytes: Uint8Array;
@@ -170,8 +189,8 @@ class Writer {
   readonly #room: number;
   /** The bytes of the message so far. Those beyond the room are not written: a Uint8Array ignores them. */
   at = 0;
-  /** The objects around the present value, from the outermost on. */
-  readonly #around: object[] = [];
+  /** The innermost of the objects around the present value. */
+  #around: Around | undefined;
 
   constructor(membership: Membership | undefined, { bytes, view, room }: Into) {
     this.#membership = membership;
@@ -185,20 +204,42 @@ class Writer {
   }
 
   #tag(tag: Tag): void {
-    this.#byte(NUMBERS[tag]);
+    this.#byte(tag);
   }
 
   /** Writes a whole number from 0 on. */
   #count(count: number): void {
     let rest = count;
-    for (; rest > 0x7f; rest = Math.floor(rest / 0x80)) this.#byte((rest & 0x7f) | 0x80);
+    for (; rest >= SMALL; rest = Math.floor(rest / 0x80)) this.#byte((rest & 0x7f) | 0x80);
+    // Engines shift small numbers faster than they divide.
+    for (; rest > 0x7f; rest >>= 7) this.#byte((rest & 0x7f) | 0x80);
     this.#byte(rest);
   }
 
   #text(text: string): void {
-    // Most texts are short: the place for their length is one byte.
-    const LONG = 0x7f;
-    const digits = text.length * 3 <= LONG ? 1 : 4;
+    const { length } = text;
+    const { at } = this;
+    // Most texts are short, and of ASCII.
+    if (length <= SHORT && at + length < this.#room) {
+      const bytes = this.#bytes;
+      let i = 0;
+      for (; i < length; i++) {
+        const code = text.charCodeAt(i);
+        if (code > 0x7f) break;
+        bytes[at + 1 + i] = code;
+      }
+      if (i === length) {
+        bytes[at] = length;
+        this.at = at + 1 + length;
+        return;
+      }
+    }
+    this.#anyText(text);
+  }
+
+  #anyText(text: string): void {
+    // The place for the length of a short text is one byte.
+    const digits = text.length <= SHORT ? 1 : 4;
     const from = this.at + digits;
     const end = from <= this.#room ? writeText(text, this.#bytes, from) : TOO_LONG;
     if (end === TOO_LONG) {
@@ -220,14 +261,14 @@ class Writer {
 
   write(value: unknown): void {
     if (typeof value === 'string') {
-      this.#tag('string');
+      this.#tag(TAG.string);
       this.#text(value);
     } else if (typeof value === 'number') this.#number(value);
-    else if (value === undefined) this.#tag('undefined');
-    else if (value === null) this.#tag('null');
-    else if (typeof value === 'boolean') this.#tag(value ? 'true' : 'false');
+    else if (value === undefined) this.#tag(TAG.undefined);
+    else if (value === null) this.#tag(TAG.null);
+    else if (typeof value === 'boolean') this.#tag(value ? TAG.true : TAG.false);
     else if (typeof value === 'bigint') {
-      this.#tag('bigint');
+      this.#tag(TAG.bigint);
       this.#text(value.toString(16));
     } else if (typeof value === 'object') this.#inside(value);
     else {
@@ -238,21 +279,24 @@ class Writer {
   }
 
   #inside(value: object): void {
-    const around = this.#around;
-    if (around.includes(value)) throw new TypeError('the message: a value that goes round in a circle cannot travel');
-    if (around.length === DEEPEST)
+    const outer = this.#around;
+    for (let around = outer; around !== undefined; around = around.outer)
+      if (around.object === value)
+        throw new TypeError('the message: a value that goes round in a circle cannot travel');
+    const depth = outer === undefined ? 1 : outer.depth + 1;
+    if (depth > DEEPEST)
       throw new TypeError(`the message: values inside one another, more than ${DEEPEST} deep, cannot travel`);
-    around.push(value);
+    this.#around = { object: value, outer, depth };
     this.#object(value);
-    around.pop();
+    this.#around = outer;
   }
 
   #number(value: number): void {
-    if (Number.isInteger(value) && Math.abs(value) < SMALL && !Object.is(value, -0)) {
-      this.#tag('whole');
+    if ((value | 0) === value && value < SMALL && value > -SMALL && !Object.is(value, -0)) {
+      this.#tag(TAG.whole);
       this.#count(value < 0 ? -2 * value - 1 : 2 * value);
     } else {
-      this.#tag('number');
+      this.#tag(TAG.number);
       if (this.at + 8 <= this.#room) this.#view.setFloat64(this.at, value, true);
       this.at += 8;
     }
@@ -263,32 +307,45 @@ class Writer {
       this.#array(value);
       return;
     }
+    // Of all others an error or a view might have this prototype.
     const tag = tagOf(value);
+    if (tag === 'Object' && Object.getPrototypeOf(value) === Object.prototype && !ArrayBuffer.isView(value)) {
+      this.#plain(value);
+      return;
+    }
     if (ArrayBuffer.isView(value)) this.#viewOf(value, tag);
     else if (tag === 'ArrayBuffer') {
-      this.#tag('buffer');
+      this.#tag(TAG.buffer);
       this.#raw(new Uint8Array(value as ArrayBuffer));
     } else if (tag === 'Map') {
       const all: unknown[] = [];
       eachOfMap.call(value as Map<unknown, unknown>, (one, key) => all.push(key, one));
-      this.#tag('map');
+      this.#tag(TAG.map);
       this.#list(all);
     } else if (tag === 'Set') {
       const all: unknown[] = [];
       eachOfSet.call(value as Set<unknown>, (one) => all.push(one));
-      this.#tag('set');
+      this.#tag(TAG.set);
       this.#list(all);
     } else if (tag === 'Date') {
-      this.#tag('date');
+      this.#tag(TAG.date);
       this.#number(timeOf.call(value as Date));
     } else if (tag === 'RegExp') {
-      this.#tag('regexp');
+      this.#tag(TAG.regexp);
       this.#text(String(sourceOf.call(value)));
       this.#text(String(flagsOf.call(value)));
     } else if (isError(value, tag)) this.#error(value);
     else if (!isPlain(value)) throw cannot(value);
-    else if (isHandle(value)) this.#handle(value);
-    else this.#properties(value);
+    else this.#plain(value);
+  }
+
+  #plain(value: object): void {
+    const keys = Object.keys(value);
+    if (keys.includes('generation') && isHandle(value)) this.#handle(value, keys);
+    else {
+      this.#tag(TAG.object);
+      this.#properties(value, keys);
+    }
   }
 
   /** Writes a list that is a copy, since a getter of one of its values may change what was copied. */
@@ -300,7 +357,7 @@ class Writer {
   /** Writes the items of an array. From its first hole on, the items are those that it has keys of. */
   #array(array: readonly unknown[]): void {
     const { length } = array;
-    this.#tag('array');
+    this.#tag(TAG.array);
     this.#count(length);
     for (let i = 0; i < length; i++) {
       const one = array[i];
@@ -331,16 +388,14 @@ class Writer {
 
   #holes(count: number): void {
     if (count === 0) return;
-    this.#tag('holes');
+    this.#tag(TAG.holes);
     this.#count(count);
   }
 
-  #properties(value: object, without: readonly string[] = []): void {
-    const all = Object.keys(value);
-    const keys = without.length === 0 ? all : all.filter((key) => !without.includes(key));
-    if (without.length === 0) this.#tag('object');
+  #properties(value: object, keys: readonly string[]): void {
     this.#count(keys.length);
-    for (const key of keys) {
+    for (let i = 0; i < keys.length; i++) {
+      const key = keys[i] as string;
       this.#text(key);
       // The getter of an earlier property may have taken this one away. If its own getter does, its value travels.
       if (!Object.hasOwn(value, key)) this.#holes(1);
@@ -352,13 +407,13 @@ class Writer {
     // A receiver would expect to share the memory.
     const isCopied = {}.toString.call(view.buffer) !== '[object SharedArrayBuffer]';
     if (!Object.hasOwn(VIEWS, tag) || !isCopied) throw badType('the message', 'of values that travel', view);
-    this.#tag('view');
+    this.#tag(TAG.view);
     this.#text(tag);
     this.#raw(new Uint8Array(view.buffer, view.byteOffset, view.byteLength));
   }
 
   #error(error: Error): void {
-    this.#tag('error');
+    this.#tag(TAG.error);
     this.#text(String(error.name));
     const { message, stack } = error;
     // An error that was made without a message has none of its own.
@@ -370,15 +425,19 @@ class Writer {
     else this.#holes(1);
   }
 
-  #handle(handle: HandleLike): void {
+  #handle(handle: HandleLike, keys: readonly string[]): void {
     const membership = this.#membership;
     if (membership === undefined || !isOf(membership, handle.arena.memory))
       throw new TypeError(`the message: the handle of a ${handle.kind} of another arena cannot travel in this channel`);
-    this.#tag('handle');
+    this.#tag(TAG.handle);
     this.#text(handle.kind);
     this.#count(handle.address);
     this.#count(handle.generation);
-    this.#properties(handle, ['kind', 'arena', 'address', 'generation']);
+    const own = ['kind', 'arena', 'address', 'generation'];
+    this.#properties(
+      handle,
+      keys.filter((key) => !own.includes(key)),
+    );
   }
 }
 
@@ -411,41 +470,43 @@ class Reader {
 
   #byte(): number {
     if (this.#at >= this.#end) throw new RangeError('the message is cut off');
-    return this.#view.getUint8(this.#at++);
+    return this.#bytes[this.#at++] as number;
   }
 
   #count(): number {
-    let count = 0;
-    for (let unit = 1; ; unit *= 0x80) {
+    const first = this.#byte();
+    if (first < 0x80) return first;
+    let count = first & 0x7f;
+    for (let unit = 0x80; ; unit *= 0x80) {
       const byte = this.#byte();
       count += (byte & 0x7f) * unit;
       if (byte < 0x80) return count;
     }
   }
 
-  #text(): string {
-    const length = this.#count();
-    return readText(this.#bytes, this.#at, this.#skip(length));
-  }
-
-  /** Reads the key of a property. Messages have the same keys again and again, so the latest are kept as strings. */
-  #key(): string {
+  /**
+   * Reads a text. Messages have the same keys again and again, and often the same short texts. So the latest are kept,
+   * since an engine takes longer to make a string than to compare one.
+   */
+  #text(lately = TEXTS): string {
     const length = this.#count();
     const from = this.#at;
     const to = this.#skip(length);
-    if (length === 0 || length > LONGEST_KEY) return readText(this.#bytes, from, to);
     const bytes = this.#bytes;
-    const slot = ((bytes[from] as number) * 31 + (bytes[to - 1] as number) * 7 + length) % KEYS.length;
-    const known = KEYS[slot] as string;
+    if (length === 0 || length > LONGEST_KEPT) return readText(bytes, from, to);
+    const slot =
+      ((bytes[from] as number) * 31 + (bytes[to - 1] as number) * 7 + (bytes[(from + to) >> 1] as number) + length) &
+      (lately.length - 1);
+    const known = lately[slot] as string;
     if (isText(known, bytes, from, length)) return known;
-    const key = readText(bytes, from, to);
-    KEYS[slot] = key;
-    return key;
+    const text = readText(bytes, from, to);
+    lately[slot] = lately === KEYS ? asKey(text) : text;
+    return text;
   }
 
   /** Goes over holes, if holes are what comes next. Returns how many. */
   #holes(): number {
-    if (this.#at >= this.#end || this.#bytes[this.#at] !== NUMBERS.holes) return 0;
+    if (this.#at >= this.#end || this.#bytes[this.#at] !== TAG.holes) return 0;
     this.#at++;
     return this.#count();
   }
@@ -464,55 +525,54 @@ class Reader {
   }
 
   read(): unknown {
-    const tag = TAGS[this.#byte()];
-    switch (tag) {
-      case 'undefined':
+    switch (this.#byte()) {
+      case TAG.undefined:
         return undefined;
-      case 'null':
+      case TAG.null:
         return null;
-      case 'true':
+      case TAG.true:
         return true;
-      case 'false':
+      case TAG.false:
         return false;
-      case 'whole': {
+      case TAG.whole: {
         const count = this.#count();
         return count % 2 === 0 ? count / 2 : -(count + 1) / 2;
       }
-      case 'number': {
+      case TAG.number: {
         const from = this.#at;
         this.#skip(8);
         return this.#view.getFloat64(from, true);
       }
-      case 'bigint':
+      case TAG.bigint:
         return bigintOf(this.#text());
-      case 'string':
+      case TAG.string:
         return this.#text();
-      case 'array':
+      case TAG.array:
         return this.#array(this.#count());
-      case 'object':
+      case TAG.object:
         return this.#properties({});
-      case 'map': {
+      case TAG.map: {
         const map = new Map();
         for (let left = this.#count(); left > 0; left -= 2) map.set(this.read(), this.read());
         return map;
       }
-      case 'set':
+      case TAG.set:
         return new Set(this.#list(this.#count()));
-      case 'date':
+      case TAG.date:
         return new Date(this.read() as number);
-      case 'regexp': {
+      case TAG.regexp: {
         const source = this.#text();
         return new RegExp(source, this.#text());
       }
-      case 'error':
+      case TAG.error:
         return this.#error();
-      case 'buffer':
+      case TAG.buffer:
         return this.#raw();
-      case 'view': {
+      case TAG.view: {
         const View = VIEWS[this.#text()] as (typeof VIEWS)[string];
         return new View(this.#raw());
       }
-      case 'handle':
+      case TAG.handle:
         return this.#handle();
       default:
         throw new RangeError('the message has no such tag');
@@ -537,7 +597,7 @@ class Reader {
 
   #properties(object: Record<string, unknown>): Record<string, unknown> {
     for (let left = this.#count(); left > 0; left--) {
-      const key = this.#key();
+      const key = this.#text(KEYS);
       if (this.#holes() > 0) continue;
       const one = this.read();
       if (key !== '__proto__') object[key] = one;

@@ -193,6 +193,14 @@ describe('value', () => {
     );
   });
 
+  it('tells texts and keys apart that are kept in one place: they begin and end alike', () => {
+    // The third text has as many bytes as the others, of fewer characters.
+    const texts = ['a12345z', 'a54321z', 'aü234z', 'a12345z', ''];
+    for (const one of [...texts, ...texts]) expect(through(large, { [one]: one })).toEqual({ [one]: one });
+    const keys = texts.map((one) => ({ [one]: 1, __proto__: null }));
+    expect(through(large, keys)).toEqual(keys);
+  });
+
   it('takes sparse arrays of any length, and keeps their holes', () => {
     for (const length of [3, 200_000_000, 2 ** 32 - 1]) {
       const sparse: unknown[] = [];
