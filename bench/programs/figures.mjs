@@ -1,35 +1,43 @@
 /**
- * The figures and tables of docs/papers that come from a measurement with real threads. Each page has a line beside the
- * figure, in a comment of HTML, which names the code that was measured: a hash of each built module.
+ * The figures and tables of docs/papers that come from a measurement with real threads. Each is drawn from a record in
+ * bench/records/, which has every measurement and the origin: the machine, the configuration and the digest of the
+ * whole build. Each page has a line beside the figure, in a comment of HTML, with the same origin.
  *
- *     node bench/programs/figures.mjs                says of each figure whether it shows today's modules; exits with 1 if not
- *     node bench/programs/figures.mjs measure NAME   measures a figure anew: its table, its drawings and its line
- *     node bench/programs/figures.mjs draw NAME      makes the table and the drawings of a kept record again
+ *     npm run figures                         says of each figure whether it shows today's build; exits with 1 if not
+ *     npm run figures -- measure NAME         measures a figure anew: its record, its table, its drawings and its line
+ *     npm run figures -- measure NAME --quick measures it in its short form, in some ten minutes, and prints the tables
+ *     npm run figures -- estimate NAME        says how long that takes, or how long the rest takes
+ *     npm run figures -- draw NAME            makes the table, the drawings and the line of a kept record again
  *
- * Measure on an idle machine. `npm run build` must come before both.
+ * `measure` writes each measurement to a record in bench/results/figures/ as soon as it has ended. If it is interrupted,
+ * the same command goes on from there, also after a crash, and also days later with the same build and machine. The
+ * record comes to bench/records/, and the figure to its page, when all is measured.
+ *
+ * Other arguments of the benchmark, such as `--seconds 0.05 --runs 1`, make a trial. The short form and trials change no
+ * page. Measure a figure on an idle machine: `measure` refuses a busy one, except with `--anyway`, and then the line
+ * says so. `npm run build` must come before.
  */
-import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, cpus } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { median, sum } from 'simple-statistics';
+import { build } from '../dist/build.js';
 import { bypassOf } from '../dist/report/tables.js';
 
 const ROOT = new URL('../../', import.meta.url);
 
 /**
- * page: the page with the table. drawings: where the drawings go, by the endings of their names. modules: the modules
- * whose code is measured. command: the arguments of the benchmark; rows: the rows that it measures, if not all. record:
- * the kept record of a measurement that another machine has made, in place of the command. columns: the columns of the
- * table; a figure without columns has no table. only: the rows of the table, if not all. of: the figure whose measurement
- * this figure shows as well.
+ * page: the page with the table. drawings: where the drawings go, by the endings of their names. command: the arguments
+ * of the benchmark; rows: the rows that it measures, if not all. quick: what makes the short form. processors: how many
+ * the machine must have. columns: the columns of the table; a figure without columns has no table. only: the rows of
+ * the table, if not all. of: the figure whose record this figure shows as well.
  */
 export const FIGURES = {
   locks: {
     page: 'docs/papers/locks.md',
     drawings: { '': 'docs/papers/locks.svg', '-bypass': 'docs/papers/locks-bypass.svg' },
-    modules: ['core', 'algorithms'],
     command: 'locks --threads 4,16,64 --runs 1 --seconds 0.3 --warm-up 25 --no-pairs',
     only: [
       'Mutex',
@@ -57,7 +65,6 @@ export const FIGURES = {
   semaphores: {
     page: 'docs/papers/algorithms.md',
     drawings: {},
-    modules: ['core', 'algorithms'],
     command: 'semaphores --threads 1,2,4,16,64 --runs 3 --seconds 0.7 --warm-up 50',
     only: [
       'Semaphore',
@@ -78,7 +85,6 @@ export const FIGURES = {
   order: {
     page: 'docs/papers/p0514.md',
     drawings: {},
-    modules: ['core', 'algorithms'],
     of: 'semaphores',
     only: [
       'BinarySemaphore',
@@ -94,7 +100,6 @@ export const FIGURES = {
   energy: {
     page: 'docs/papers/algorithms.md',
     drawings: {},
-    modules: ['core', 'algorithms'],
     command: 'semaphores --threads 2,4,16 --runs 3 --seconds 1 --no-pairs',
     rows:
       'TicketSemaphore spin,TwaSemaphore spin,ChainSemaphore spin,TwaSemaphore spin near,ChainSemaphore spin near,' +
@@ -105,29 +110,29 @@ export const FIGURES = {
   platoons: {
     page: 'docs/papers/capacitors.md',
     drawings: { '-platoon': 'docs/papers/capacitor-platoon.svg' },
-    modules: ['core', 'algorithms'],
     command: 'locks --threads 16 --bypass 10 --runs 1 --seconds 0.3 --no-pairs --no-native',
     rows: 'TtsLock,TtsLock+capacitor',
   },
   'semaphores-16': {
     page: 'docs/papers/paper-runs.md',
     drawings: { '': 'docs/papers/semaphores-16-processors.svg' },
-    modules: ['algorithms'],
-    record: 'bench/records/semaphores-paper-16-processors.jsonl.gz',
+    processors: 16,
+    command: 'semaphores --paper --no-pairs --threads 1,2,4,8,16 --seconds 0.5 --runs 3',
     columns: ['semaphore', ...[1, 2, 4, 8, 16].map((n) => `both ${n}`)],
   },
   'semaphores-2': {
     page: 'docs/papers/paper-runs.md',
     drawings: { '': 'docs/papers/semaphores-2-processors.svg' },
-    modules: ['algorithms'],
-    record: 'bench/records/semaphores-paper-2-processors.jsonl.gz',
+    processors: 2,
+    command: 'semaphores --paper --no-pairs',
+    quick: '--seconds 1 --runs 3 --warm-up 10',
     columns: ['semaphore', ...[1, 2, 4, 16, 64].map((n) => `both ${n}`)],
   },
   'locks-16': {
     page: 'docs/papers/paper-runs.md',
     drawings: { '': 'docs/papers/locks-16-processors.svg' },
-    modules: ['algorithms'],
-    record: 'bench/records/locks-paper-16-processors.jsonl.gz',
+    processors: 16,
+    command: 'locks --paper --no-pairs --threads 1,2,4,8,16 --seconds 0.4 --runs 3',
     only: [
       'TtsLock spin',
       'TtsLock spin+capacitor',
@@ -147,8 +152,9 @@ export const FIGURES = {
   'locks-2': {
     page: 'docs/papers/paper-runs.md',
     drawings: { '': 'docs/papers/locks-2-processors.svg' },
-    modules: ['algorithms'],
-    record: 'bench/records/locks-paper-2-processors.jsonl.gz',
+    processors: 2,
+    command: 'locks --paper --no-pairs --warm-up 10',
+    quick: '--threads 1,2,4,16,64 --seconds 0.5 --runs 3 --warm-up 5',
     only: [
       'TtsLock spin',
       'TtsLock spin+capacitor',
@@ -161,26 +167,44 @@ export const FIGURES = {
       'ReciprocatingLock spin',
       'ReciprocatingLock spin+capacitor',
     ],
-    columns: ['lock', ...[4, 64].map((n) => `both ${n}`)],
+    columns: ['lock', ...[4, 64].map((n) => `both ${n}`), 'bypass 4'],
   },
 };
 
-/** The hash of a built module, as the lines give it. */
-export function hashOf(module) {
-  return createHash('sha256')
-    .update(readFileSync(new URL(`build/${module}.wasm`, ROOT)))
-    .digest('hex')
-    .slice(0, 12);
+const at = (path) => new URL(path, ROOT);
+
+/** Where the record of a figure is kept. */
+export const recordOf = (name) => `bench/records/${FIGURES[name].of ?? name}.jsonl.gz`;
+
+/** The origin of a kept record, and its sittings; undefined if no record is kept. */
+export function originOf(name) {
+  if (!existsSync(at(recordOf(name)))) return undefined;
+  const [origin, ...lines] = gunzipSync(readFileSync(at(recordOf(name))))
+    .toString()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  return { ...origin, sittings: lines.flatMap(({ sitting }) => sitting ?? []) };
 }
 
 const lineOf = (name) => new RegExp(`^<!-- measured: ${name}, (.*) -->$`, 'm');
 
-/** Returns the modules that have changed since a figure was measured; undefined if the page has no line of it. */
-export function changedSince(name, page, hash = hashOf) {
+/** What the line of a figure says, from the origin of its record. Records of older versions have no dates. */
+export function lineFor(name, { build, machine, sittings }, note, day) {
+  const days = sittings.map(({ date }) => date.slice(0, 10));
+  const when = days.length === 0 ? day : [...new Set([days[0], days.at(-1)])].join(' to ');
+  const many = days.length > 1 ? ` in ${days.length} sittings` : '';
+  const said = [name, `build ${build}`, machine.cpu, `${machine.processors} processors`, `Node ${machine.node}`];
+  return `<!-- measured: ${[...said, `${when}${many}`, ...(note ? [note] : [])].join(', ')} -->`;
+}
+
+/** What is wrong with a figure, by the line of its page and its record: undefined if it shows the build. */
+export function faultOf(name, page, digest, origin) {
   const line = lineOf(name).exec(page)?.[1];
-  return line === undefined
-    ? undefined
-    : FIGURES[name].modules.filter((module) => !line.includes(`${module}.wasm ${hash(module)}`));
+  if (line === undefined) return 'its page does not say what was measured';
+  if (origin === undefined) return 'stale: no record of it is kept';
+  if (!line.includes(`build ${origin.build},`)) return 'its page has another build than its record: draw it again';
+  return origin.build === digest ? undefined : `stale: it shows build ${origin.build}, and this is ${digest}`;
 }
 
 const short = (n) => {
@@ -221,7 +245,7 @@ const COLUMNS = {
   ],
   fairness: (n) => [`fairness, ${n} threads`, ({ at }) => short(middle(at(n).map(fairnessOf)))],
   wait: (n) => [`longest wait at ${n}, ms`, ({ probe }) => short(probe(n)?.longestWaitMs ?? Number.NaN)],
-  bypass: (n) => ['largest bypass', ({ probe }) => (probe(n) ? bypassOf(probe(n)) : '')],
+  bypass: (n) => [`largest bypass at ${n}`, ({ probe }) => (probe(n) ? bypassOf(probe(n)) : '')],
 };
 
 function tableOf({ rows, runs, probes, pairs }, columns, names) {
@@ -247,13 +271,26 @@ function tableOf({ rows, runs, probes, pairs }, columns, names) {
   );
 }
 
-/** Runs a command of the benchmark. */
+/**
+ * Runs a command of the benchmark. Returns what it printed.
+ * @throws {Error} if it fails. After Ctrl-C the program ends with the status of the benchmark.
+ */
 function bench(...args) {
-  execFileSync(process.execPath, ['bench/dist/cli.js', 'bench', ...args], {
+  const { status, stdout } = spawnSync(process.execPath, ['bench/dist/cli.js', 'bench', ...args], {
     cwd: ROOT,
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', 'pipe', 'inherit'],
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
   });
+  if (status === INTERRUPTED) {
+    console.error('\ninterrupted: the same command goes on from here');
+    process.exit(INTERRUPTED);
+  }
+  if (status !== 0) throw new Error(`the benchmark has failed: bench ${args.join(' ')}`);
+  return stdout;
 }
+
+const INTERRUPTED = 130;
 
 /** The processor time of all programs, of which `idle` is what nobody has used. */
 function times() {
@@ -268,7 +305,9 @@ async function checkIdle() {
   const after = times();
   const busy = 1 - (after.idle - before.idle) / (after.all - before.all);
   if (busy > 0.05)
-    throw new Error(`other programs use ${Math.round(100 * busy)} % of the processors: measure when idle`);
+    throw new Error(
+      `other programs use ${Math.round(100 * busy)} % of the processors: measure when idle, or with --anyway`,
+    );
 }
 
 /** Throws if threads that only spin have not had a processor each, as long as there is one. */
@@ -276,70 +315,114 @@ function checkAlone({ runs }) {
   for (const { row, threads, seconds, cpuSeconds } of runs) {
     const had = cpuSeconds / seconds / Math.min(threads, cpus().length);
     if (/[ -]spin$/.test(row) && had < 0.9)
-      throw new Error(`${row} has had ${had.toFixed(2)} of its processors at ${threads} threads: measure when idle`);
+      throw new Error(
+        `${row} has had ${had.toFixed(2)} of its processors at ${threads} threads: measure when idle. ` +
+          'Remove the record to begin anew.',
+      );
   }
 }
 
-/** Measures a figure and puts it in its page. */
-async function measure(name) {
-  await checkIdle();
-  const { modules, command, rows } = FIGURES[name];
-  const json = `build/${name}.json`;
-  bench(...command.split(' '), ...(rows ? ['--rows', rows] : []), '--json', json, '--svg', `build/${name}.svg`);
-  checkAlone(JSON.parse(readFileSync(new URL(json, ROOT), 'utf8')));
-  const hashes = modules.map((module) => `${module}.wasm ${hashOf(module)}`).join(', ');
-  const machine = `${cpus()[0].model.trim()}, ${cpus().length} processors, Node ${process.version}`;
-  const day = new Date().toISOString().slice(0, 10);
-  for (const [figure, { of = figure }] of Object.entries(FIGURES))
-    if (of === name) put(figure, json, `<!-- measured: ${figure}, ${hashes}, ${machine}, ${day} -->`);
+/** The arguments of a measurement, and the files that it writes: of the figure itself, of its short form, or of a trial. */
+function planOf(name, isQuick, more) {
+  const { command, rows, quick } = FIGURES[name];
+  if (isQuick && quick === undefined)
+    throw new Error(`${name} has no short form. Allowed: measure ${name}, with --seconds and --runs for a trial`);
+  const other = [...(isQuick ? quick.split(' ') : []), ...more];
+  const file = `bench/results/figures/${[name, ...other].join('-').replace(/[^\w.]+/g, '-')}`;
+  const record = `${file}.jsonl`;
+  const args = [...command.split(' '), ...(rows ? ['--rows', rows] : []), ...other, '--record', record];
+  mkdirSync(at('bench/results/figures/'), { recursive: true });
+  return { args, file, record, isTrial: other.length > 0 };
 }
 
-/** Puts the table and the drawings of a kept record in its page again. Its line stays. */
-function draw(name) {
+/** Measures a figure and puts it in its page, or measures its short form or a trial and prints the tables. */
+async function measure(name, isQuick, isAnyway, more) {
+  const { args, file, record, isTrial } = planOf(name, isQuick, more);
+  const { processors = availableParallelism() } = FIGURES[name];
+  if (!isTrial) {
+    if (processors !== availableParallelism())
+      throw new Error(`${name} needs a machine with ${processors} processors, and this has ${availableParallelism()}`);
+    if (!isAnyway) await checkIdle();
+  }
+  process.stderr.write(`${name}: ${bench(...args, '--estimate')}`);
+  const said = bench(...args, '--json', `${file}.json`, '--svg', `${file}.svg`);
+  if (isTrial) return console.log(said);
+  const results = JSON.parse(readFileSync(at(`${file}.json`), 'utf8'));
+  if (results.skipped.length > 0)
+    throw new Error(`rows have failed: ${JSON.stringify(results.skipped)}. The same command measures them again.`);
+  if (!isAnyway) checkAlone(results);
+  writeFileSync(at(recordOf(name)), gzipSync(readFileSync(at(record)), { level: 9 }));
+  for (const kind of ['.jsonl', '.json', '.svg']) rmSync(at(file + kind), { force: true });
+  draw(name, isAnyway ? 'other programs ran' : undefined);
+}
+
+/** Puts the tables, the drawings and the lines of a kept record in their pages. */
+function draw(name, note) {
   const json = `build/${name}.json`;
-  bench('draw', FIGURES[name].record, '--json', json, '--svg', `build/${name}.svg`);
-  put(name, json);
+  bench('draw', recordOf(name), '--json', json, '--svg', `build/${name}.svg`);
+  const results = JSON.parse(readFileSync(at(json), 'utf8'));
+  for (const [figure, { of = figure }] of Object.entries(FIGURES))
+    if (of === name) put(figure, results, originOf(name), note);
 }
 
 /** Puts the drawings of a figure in their places, and its table and its line in its page. */
-function put(name, json, line) {
-  const { page, drawings, columns, only } = FIGURES[name];
-  for (const [ending, drawing] of Object.entries(drawings))
-    copyFileSync(new URL(`build/${name}${ending}.svg`, ROOT), new URL(drawing, ROOT));
-  const table = columns ? `\n\n${tableOf(JSON.parse(readFileSync(new URL(json, ROOT), 'utf8')), columns, only)}` : '';
-  const at = new URL(page, ROOT);
-  // The table, if there is one, comes after an empty line.
-  const old = new RegExp(`${lineOf(name).source}${columns ? '(?:\\n\\n\\|(?:.*\\n\\|)*.*)?' : ''}`, 'm');
-  const text = readFileSync(at, 'utf8');
-  const [found] = old.exec(text) ?? [];
-  if (found === undefined) throw new Error(`${page} has no line of ${name}`);
-  writeFileSync(
-    at,
-    text.replace(old, () => (line ?? found.slice(0, found.indexOf('-->') + 3)) + table),
-  );
+function put(name, results, origin, note) {
+  const { page, drawings } = FIGURES[name];
+  for (const [ending, drawing] of Object.entries(drawings)) copyFileSync(at(`build/${name}${ending}.svg`), at(drawing));
+  const text = readFileSync(at(page), 'utf8');
+  const shown = withFigure(name, text, results, origin, note);
+  if (shown === undefined) throw new Error(`${page} has no line of ${name}`);
+  writeFileSync(at(page), shown);
 }
 
+/** Returns the text of a page with the line and the table of a figure; undefined if the page has no line of it. */
+export function withFigure(name, text, results, origin, note) {
+  const { columns, only } = FIGURES[name];
+  const table = columns ? `\n\n${tableOf(results, columns, only)}` : '';
+  // The table, if there is one, comes after an empty line.
+  const old = new RegExp(`${lineOf(name).source}${columns ? '(?:\\n\\n\\|(?:.*\\n\\|)*.*)?' : ''}`, 'm');
+  const [found, line] = old.exec(text) ?? [];
+  if (found === undefined) return undefined;
+  const day = line.match(/\d{4}-\d\d-\d\d/)?.[0];
+  const kept = /, (other programs ran)/.exec(line)?.[1];
+  return text.replace(old, () => lineFor(name, origin, note ?? kept, day) + table);
+}
+
+/** Says of each figure whether it shows this build. */
+function check() {
+  const digest = build();
+  for (const [name, { page }] of Object.entries(FIGURES)) {
+    const fault = faultOf(name, readFileSync(at(page), 'utf8'), digest, originOf(name));
+    console.log(`${name}: ${fault ?? "shows today's build"}`);
+    if (fault !== undefined) process.exitCode = 1;
+  }
+}
+
+const own = Object.keys(FIGURES).filter((name) => FIGURES[name].of === undefined);
+const USAGE = `usage: figures.mjs
+       figures.mjs measure NAME [--quick] [--anyway] [arguments of the benchmark, for a trial]
+       figures.mjs estimate NAME [--quick]
+       figures.mjs draw NAME
+NAME is one of ${own.join(', ')}. With --quick: ${own.filter((name) => FIGURES[name].quick).join(', ')}.`;
+
 if (process.argv[1] === new URL(import.meta.url).pathname) {
-  const [, , verb, name] = process.argv;
-  const { record, of = name } = FIGURES[name] ?? {};
-  if (verb === 'measure' && FIGURES[of]?.command) await measure(of);
-  else if (verb === 'draw' && record) draw(name);
-  else if (verb === undefined) {
-    for (const [name, { page }] of Object.entries(FIGURES)) {
-      const changed = changedSince(name, readFileSync(new URL(page, ROOT), 'utf8'));
-      const says =
-        changed === undefined
-          ? `${page} does not say what was measured`
-          : changed.length > 0
-            ? `stale: ${changed.join(' and ')} changed since`
-            : "shows today's modules";
-      console.log(`${name}: ${says}`);
-      if (changed === undefined || changed.length > 0) process.exitCode = 1;
-    }
-  } else {
-    const names = (has) => Object.keys(FIGURES).filter((figure) => FIGURES[figure][has]);
-    console.error(`usage: figures.mjs [measure ${names('command').join(' | ')}]`);
-    console.error(`       figures.mjs draw ${names('record').join(' | ')}`);
+  // Ctrl-C reaches the benchmark as well, which ends with what it has.
+  process.on('SIGINT', () => {});
+  const [, , verb, given, ...rest] = process.argv;
+  const name = FIGURES[given]?.of ?? given;
+  const [isQuick, isAnyway] = ['--quick', '--anyway'].map((option) => rest.includes(option));
+  const more = rest.filter((argument) => argument !== '--quick' && argument !== '--anyway');
+  try {
+    if (verb === undefined) check();
+    else if (!Object.hasOwn(FIGURES, name ?? '')) throw new Error(USAGE);
+    else if (verb === 'measure') await measure(name, isQuick, isAnyway, more);
+    else if (verb === 'estimate') process.stdout.write(bench(...planOf(name, isQuick, more).args, '--estimate'));
+    else if (verb === 'draw' && originOf(name) === undefined)
+      throw new Error(`no record of ${name} is kept: figures.mjs measure ${name} makes one`);
+    else if (verb === 'draw') draw(name);
+    else throw new Error(USAGE);
+  } catch (error) {
+    console.error(error.message);
     process.exitCode = 2;
   }
 }

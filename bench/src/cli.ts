@@ -29,7 +29,7 @@ import {
   readWarmUp,
 } from './options.js';
 import { listRows, note, RESULTS } from './output.js';
-import { asyncs, type Course, contention, type Progress, pairs, releases, trace } from './plan.js';
+import { asyncs, type Course, contention, type Progress, pairs, releases, remaining, trace } from './plan.js';
 import { type Key, RecordError, Store } from './record.js';
 import { summary } from './report/summary.js';
 import { tables } from './report/tables.js';
@@ -70,6 +70,7 @@ interface Given {
   paper?: boolean;
   record?: string;
   list?: boolean;
+  estimate?: boolean;
   json?: string;
   svg?: string;
 }
@@ -107,6 +108,7 @@ for (const benchmark of Object.values(BENCHMARKS)) {
       readRows(rowsOf(benchmark), text),
     )
     .option('--list', 'print the names of the rows and do nothing else')
+    .option('--estimate', 'print how long what is not yet in the record takes with threads, and do nothing else')
     .option('--json <file>', `write everything measured here (default: bench/results/${benchmark.name}.json)`, readFile)
     .option('--svg <file>', `draw the figure here (default: bench/results/${benchmark.name}.svg)`, readFile)
     .addOption(
@@ -233,10 +235,10 @@ async function act(benchmark: Benchmark, given: Given): Promise<void> {
   if (options.rows.length === 0) {
     program.error("error: options '--rows' and '--no-native' together leave no row. Allowed: at least one row.");
   }
-  await run(options);
+  await run(options, given.estimate === true);
 }
 
-async function run(options: Options): Promise<void> {
+async function run(options: Options, onlyEstimate: boolean): Promise<void> {
   mkdirSync(RESULTS, { recursive: true });
   const wantsNative = options.rows.some(({ kind }) => kind === 'native');
   if (wantsNative) note('building the native rows');
@@ -266,6 +268,12 @@ async function run(options: Options): Promise<void> {
   }
 
   const store = storeOf(options, results);
+  if (onlyEstimate) {
+    note('');
+    const { intervals, seconds } = remaining(options, store);
+    console.log(`to measure: ${intervals} intervals, about ${period(seconds)}`);
+    return;
+  }
   const interrupted = new AbortController();
   // With a record, Ctrl-C keeps what was measured. Without a record it would be lost anyway, so the program just ends.
   if (record) process.once('SIGINT', () => interrupted.abort());

@@ -22,9 +22,12 @@ export function addDraw(bench: Command): void {
         { json, svg = basename(record).replace(/\.jsonl(\.gz)?$/, '.svg') }: { json?: string; svg?: string },
       ) => {
         try {
-          const { results } = Store.read(record, (name) => {
+          const { results } = Store.read(record, (name, names) => {
             const benchmark = BENCHMARKS[name as Benchmark['name']] as Benchmark | undefined;
-            return benchmark && rowsOf(benchmark);
+            if (benchmark === undefined) return undefined;
+            const listed = rowsOf(benchmark);
+            const others = names.filter((row) => listed.every((one) => one.name !== row));
+            return [...listed, ...others.flatMap((row) => benchmark.unlisted?.(row) ?? [])];
           });
           console.log(tables(results, false));
           if (json !== undefined) writeFileSync(json, `${JSON.stringify(results)}\n`);

@@ -54,6 +54,22 @@ function stepsOf({ benchmark, threads, runs, probes }: Options, rows: readonly R
   );
 }
 
+const isMissing = ({ row: { name: row }, of: threads, round, probe }: Step, store: Store): boolean =>
+  !store.has(probe ? 'probes' : 'runs', probe && round === 1 ? { row, threads } : { row, threads, round });
+
+const kindIn = ({ seconds, probeSeconds }: Options, { row, of, probe }: Step): Kind => ({
+  script: row.kind === 'script',
+  threads: of,
+  seconds: probe ? probeSeconds : seconds,
+});
+
+/** What is still to be measured of contention: how many intervals, and about how many seconds they take. */
+export function remaining(options: Options, store: Store): { intervals: number; seconds: number } {
+  const missing = stepsOf(options, options.rows).filter((step) => isMissing(step, store));
+  const kinds = missing.map((step) => kindIn(options, step));
+  return { intervals: missing.length, seconds: new TimeLeft(options.warmUp).of(kinds) };
+}
+
 /** Measures contention: every row at every thread count. */
 export async function contention(options: Options, native: NativeBinary, course: Course): Promise<void> {
   const { benchmark, seconds, probeSeconds, work } = options;
@@ -62,14 +78,8 @@ export async function contention(options: Options, native: NativeBinary, course:
   const rows = options.rows.filter((row) => row.kind === 'script' || 'binary' in native);
   const steps = stepsOf(options, rows);
   const broken = new Set<string>();
-  const due = ({ row: { name: row }, of: threads, round, probe }: Step): boolean =>
-    !broken.has(row) &&
-    !store.has(probe ? 'probes' : 'runs', probe && round === 1 ? { row, threads } : { row, threads, round });
-  const kindOf = ({ row, of, probe }: Step): Kind => ({
-    script: row.kind === 'script',
-    threads: of,
-    seconds: probe ? probeSeconds : seconds,
-  });
+  const due = (step: Step): boolean => !broken.has(step.row.name) && isMissing(step, store);
+  const kindOf = (step: Step): Kind => kindIn(options, step);
   const timeLeft = new TimeLeft(options.warmUp);
   let kept: Host | undefined;
 
@@ -159,8 +169,9 @@ function probeOf({ name: row }: Row, threads: number, seen: NativeRun & { admiss
 /**
  * Does one run with the most threads and a capacitor that logs the threads inside. The log is only drawn in a figure.
  */
-export async function trace(options: Options, { store: { results }, progress, stop }: Course): Promise<void> {
-  if (stop.aborted) return;
+export async function trace(options: Options, { store, progress, stop }: Course): Promise<void> {
+  const { results } = store;
+  if (stop.aborted || results.trace !== undefined) return;
   const { benchmark, warmUp } = options;
   const threads = options.threads.at(-1) as number;
   const host = new Host();
@@ -174,7 +185,7 @@ export async function trace(options: Options, { store: { results }, progress, st
       warmUp,
     } as const;
     const { trace: found } = await host.run({ ...order, seconds: Math.min(options.seconds, 0.2) });
-    if (found) results.trace = { ...found, lock: TRACED, bypass: BYPASS, threads };
+    if (found) store.addTrace({ ...found, lock: TRACED, bypass: BYPASS, threads });
   } catch (error) {
     results.skipped.push({ row: TRACE_ROW.name, at: 'trace', why: (error as Error).message });
   } finally {

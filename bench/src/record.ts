@@ -2,18 +2,23 @@
 // was stopped can go on later.
 //
 //   {"record":"taketurns-bench-1","benchmark":...,"configuration":{...},"machine":{...},"build":"..."}    the origin
+//   {"sitting":{"date":...,"build":"...","load":...}}    a start of the program: what follows was measured in it
 //   {"runs":{...}}        an interval, as in the results (results.ts)
 //   {"probes":{...}}      the run that takes clocks and stamps
+//   {"trace":{...}}       the run that logs the threads inside a capacitor
 //   {"pairs":{...}}, {"asyncs":{...}}, {"releases":{...}}    a timing on one thread
 //
 // The first line is the origin. It says what the figures depend on. A file of another origin is refused, because its
-// figures are not comparable. Rows, thread counts and the number of runs are not part of the origin: they only say how
+// figures are not comparable. So all sittings of a record have one origin. The line of a sitting says when it was, and
+// how busy the machine was before. A sitting that measures nothing has no line. Records of older versions have no
+// sittings. Rows, thread counts and the number of runs are not part of the origin: they only say how
 // much is measured. So a later start with the same file may ask for more of them, or for fewer.
 //
 // A line is written by one append after its measurement has ended. If the program is killed while it appends, the last
 // line lacks its end. The next start cuts this line off, and measures that interval again.
 
 import { appendFileSync, existsSync, readFileSync, truncateSync } from 'node:fs';
+import { loadavg } from 'node:os';
 import { gunzipSync } from 'node:zlib';
 import type { AsyncTiming, Probe, ReleaseTiming, ResultRow, Results, Run, Timing } from './results.js';
 
@@ -26,6 +31,15 @@ export interface Origin {
   machine: Readonly<Record<string, unknown>>;
   /** A digest of the code that is measured and that measures. */
   build: string;
+}
+
+/** A start of the program that has measured something. */
+export interface Sitting {
+  /** The time of its first measurement, in the form of ISO 8601. */
+  date: string;
+  build: string;
+  /** The load of the machine in the minute before. */
+  load: number;
 }
 
 /** The entries of each list. */
@@ -56,9 +70,12 @@ export class Store {
   readonly results: Results;
   readonly #file: string | undefined;
   readonly #have = new Set<string>();
+  /** What this sitting begins with, as long as it has no line in the file, and whether the file has no origin yet. */
+  #begins: { origin: Origin; isNew: boolean } | undefined;
+  readonly sittings: Sitting[] = [];
 
   /**
-   * Reads the measurements that the file has already, or begins the file. The file may have measurements that are not
+   * Reads the measurements that the file has already. The first that is added begins a new file. The file may have measurements that are not
    * `wanted`, because this run does not have their row or thread count. They stay in the file, and are not in the
    * results.
    *
@@ -79,19 +96,20 @@ export class Store {
       else this.#read(file, entry, index + 1, wanted);
     });
     if (whole !== text) truncateSync(file, Buffer.byteLength(whole));
-    if (text === '') appendFileSync(file, `${JSON.stringify({ record: FORMAT, ...origin })}\n`);
+    this.#begins = { origin, isNew: text === '' };
   }
 
   /**
    * Reads a record of any machine and any build, to make its tables and figures again. The file may be compressed by
-   * gzip. `rowsOf` returns the rows of a benchmark by its name. The results have the rows that the record has.
+   * gzip. `rowsOf` returns the rows of a benchmark by its name, with those of the given names that are made only for a
+   * run. The results have the rows that the record has.
    *
    * @throws {RecordError} if the file is no record
    */
   static read(
     file: string,
-    rowsOf: (benchmark: string) => readonly ResultRow[] | undefined,
-  ): { results: Results; origin: Origin } {
+    rowsOf: (benchmark: string, names: readonly string[]) => readonly ResultRow[] | undefined,
+  ): { results: Results; origin: Origin; sittings: readonly Sitting[] } {
     let bytes: Buffer;
     try {
       bytes = readFileSync(file);
@@ -102,7 +120,8 @@ export class Store {
     const lines = (isCompressed ? gunzipSync(bytes) : bytes).toString('utf8').split('\n').slice(0, -1);
     const [first, ...others] = lines.map((line, index) => parse(file, line, index + 1));
     const origin = first as unknown as Origin;
-    const known = first?.record === FORMAT ? rowsOf(origin.benchmark) : undefined;
+    const named = others.flatMap((entry) => LISTS.map((list) => (entry[list] as Key | undefined)?.row ?? ''));
+    const known = first?.record === FORMAT ? rowsOf(origin.benchmark, [...new Set(named)]) : undefined;
     if (known === undefined) throw notRecord(file, 1);
     const { benchmark, configuration, machine } = origin;
     const results: Results = {
@@ -121,8 +140,14 @@ export class Store {
       store.#read(file, entry, index + 2, () => true);
     });
     const names = new Set([...results.runs, ...results.pairs].map(({ row }) => row));
-    results.rows = known.filter(({ name }) => names.has(name));
-    return { results, origin };
+    results.rows = known.flatMap((row) => {
+      if (!names.has(row.name)) return [];
+      if (typeof row.only !== 'object') return [row];
+      // A row of the sweep is measured at some thread counts only.
+      const threads = results.runs.flatMap((run) => (run.row === row.name ? [run.threads] : []));
+      return [{ ...row, only: [...new Set(threads)] }];
+    });
+    return { results, origin, sittings: store.sittings };
   }
 
   has(list: List, key: Key): boolean {
@@ -131,7 +156,29 @@ export class Store {
 
   add<L extends List>(list: L, entry: Lists[L]): void {
     this.#keep(list, entry);
-    if (this.#file !== undefined) appendFileSync(this.#file, `${JSON.stringify({ [list]: entry })}\n`);
+    this.#append({ [list]: entry });
+  }
+
+  /** Writes the line of this sitting, and before it the origin of a new file, if they are not there. */
+  #begin(file: string): void {
+    if (this.#begins === undefined) return;
+    const { origin, isNew } = this.#begins;
+    this.#begins = undefined;
+    const sitting: Sitting = { date: new Date().toISOString(), build: origin.build, load: loadavg()[0] as number };
+    this.sittings.push(sitting);
+    const lines = [...(isNew ? [{ record: FORMAT, ...origin }] : []), { sitting }];
+    appendFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  }
+
+  addTrace(trace: NonNullable<Results['trace']>): void {
+    this.results.trace = trace;
+    this.#append({ trace });
+  }
+
+  #append(line: object): void {
+    if (this.#file === undefined) return;
+    this.#begin(this.#file);
+    appendFileSync(this.#file, `${JSON.stringify(line)}\n`);
   }
 
   #keep<L extends List>(list: L, entry: Lists[L]): void {
@@ -142,6 +189,14 @@ export class Store {
   }
 
   #read(file: string, entry: Record<string, unknown>, line: number, wanted: (key: Key) => boolean): void {
+    if (entry.sitting !== undefined) {
+      this.sittings.push(entry.sitting as Sitting);
+      return;
+    }
+    if (entry.trace !== undefined) {
+      this.results.trace = entry.trace as NonNullable<Results['trace']>;
+      return;
+    }
     const list = LISTS.find((name) => entry[name] !== undefined);
     if (list === undefined) throw notRecord(file, line);
     const found = entry[list] as Lists[List];

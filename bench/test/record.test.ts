@@ -1,6 +1,6 @@
 // The record of a long run: what it keeps, what it refuses, and that a run that was stopped goes on.
 import { spawn, spawnSync } from 'node:child_process';
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -90,6 +90,29 @@ describe('a record', () => {
     expect(open(file).results.runs).toHaveLength(3);
   });
 
+  it('says of each sitting when it was, and of which build, if it has measured something', () => {
+    const file = newFile();
+    open(file);
+    expect(existsSync(file)).toBe(false);
+    for (const round of [1, 2]) {
+      const sitting = open(file);
+      sitting.add('runs', run('A', 2, round));
+      sitting.add('runs', run('B', 2, round));
+      open(file);
+    }
+    const lines = readFileSync(file, 'utf8').trim().split('\n');
+    const kinds = lines.map((line) => Object.keys(JSON.parse(line) as object)[0]);
+    expect(kinds).toEqual(['record', 'sitting', 'runs', 'runs', 'sitting', 'runs', 'runs']);
+    const { sittings, results } = Store.read(file, () => empty('A', 'B').rows);
+    expect(results.runs).toHaveLength(4);
+    expect(sittings).toHaveLength(2);
+    for (const { build, date, load } of sittings) {
+      expect(build).toBe(ORIGIN.build);
+      expect(new Date(date).toISOString()).toBe(date);
+      expect(load).toBeGreaterThanOrEqual(0);
+    }
+  });
+
   it('cuts off a line that a killed program has not finished', () => {
     const file = newFile();
     open(file).add('runs', run('A', 2, 1));
@@ -124,11 +147,11 @@ describe('a record', () => {
     ['notes of mine', 'line 1'],
     ['notes of mine\n', 'line 1'],
     ['{"results":[]}\n', 'line 1'],
-    ['origin\n{"runs":{}\n', 'line 2'],
-    ['origin\n{"walks":{}}\n', 'line 2'],
+    ['origin\n{"runs":{}\n', 'line 4'],
+    ['origin\n{"walks":{}}\n', 'line 4'],
   ])('refuses a file that is no record: %j', (text, line) => {
     const file = newFile();
-    open(file);
+    open(file).add('runs', run('A', 2, 1));
     writeFileSync(file, text.replace('origin\n', readFileSync(file, 'utf8')));
     const before = readFileSync(file, 'utf8');
     const error = (() => {
@@ -146,8 +169,8 @@ describe('a record', () => {
   it('refuses a measurement that is there twice', () => {
     const file = newFile();
     open(file).add('runs', run('A', 2, 1));
-    appendFileSync(file, `${readFileSync(file, 'utf8').split('\n')[1]}\n`);
-    expect(() => open(file)).toThrow(/line 3: .*twice/);
+    appendFileSync(file, `${readFileSync(file, 'utf8').split('\n')[2]}\n`);
+    expect(() => open(file)).toThrow(/line 4: .*twice/);
   });
 });
 
@@ -237,7 +260,8 @@ describe('taketurns bench --record', () => {
     expect(said).toContain('interrupted');
     const kept = linesOf();
     const first = JSON.parse(readFileSync(json, 'utf8')) as Results;
-    expect(first.runs.length + first.probes.length).toBe(kept.length - 1);
+    // The record begins with its origin and its first sitting.
+    expect(first.runs.length + first.probes.length).toBe(kept.length - 2);
     expect(first.skipped).toEqual([]);
     expect(first.runs.length).toBeLessThan(12);
 
@@ -249,11 +273,13 @@ describe('taketurns bench --record', () => {
     const wanted = [1, 2, 3].flatMap((round) => [1, 2].flatMap((at) => rows.map((row) => `${row} ${at} ${round}`)));
     expect(runs.map(({ row, threads, round }) => `${row} ${threads} ${round}`)).toEqual(wanted);
     expect(probes).toHaveLength(4);
-    expect(linesOf()).toHaveLength(1 + 12 + 4);
+    expect(linesOf()).toHaveLength(1 + 2 + 12 + 4);
+    const rest = spawnSync(process.execPath, [PROGRAM, ...args, '0.05', '--estimate'], { encoding: 'utf8' });
+    expect(rest.stdout).toMatch(/^to measure: 0 intervals, about 0 s$/m);
 
     const again = spawnSync(process.execPath, [PROGRAM, ...args, '0.05', '--threads', '2'], { encoding: 'utf8' });
     expect(again.status, again.stderr).toBe(0);
-    expect(linesOf()).toHaveLength(1 + 12 + 4);
+    expect(linesOf()).toHaveLength(1 + 2 + 12 + 4);
     expect((JSON.parse(readFileSync(json, 'utf8')) as Results).runs).toHaveLength(6);
   });
 

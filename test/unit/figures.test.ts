@@ -1,31 +1,79 @@
-/** The measured figures of docs/papers say which code they show, and a check tells when this code has changed. */
-import { existsSync, readFileSync } from 'node:fs';
+/** The measured figures of docs/papers show kept records, and a check tells when the code of a record has changed. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { changedSince, FIGURES, hashOf } from '../../bench/programs/figures.mjs';
+import { BENCHMARKS, rowsOf } from '../../bench/dist/benchmarks.js';
+import { Store } from '../../bench/dist/record.js';
+import { FIGURES, faultOf, lineFor, originOf, recordOf, withFigure } from '../../bench/programs/figures.mjs';
 
 const root = new URL('../../', import.meta.url);
+const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
 type Name = keyof typeof FIGURES;
-/** A figure of `only` shows these rows of another figure's measurement. */
+/** A figure of `only` shows these rows of a measurement. */
 type Figure = (typeof FIGURES)[Name] & { readonly only?: readonly string[] };
 const names = Object.keys(FIGURES) as Name[];
+const recorded = names.filter((name) => originOf(name) !== undefined);
+
+const ORIGIN = {
+  build: 'abc',
+  machine: { cpu: 'Some Processor', processors: 2, node: 'v20' },
+  sittings: [{ date: '2026-01-02T03:04:05.678Z' }, { date: '2026-01-03T03:04:05.678Z' }],
+};
 
 describe.each(names)('the figure %s', (name) => {
-  const { page, drawings, modules, only = [] } = FIGURES[name] as Figure;
+  const { page, drawings, only = [] } = FIGURES[name] as Figure;
 
   it('has its drawings, and a line in its page', () => {
     for (const drawing of Object.values(drawings)) expect(existsSync(new URL(drawing, root))).toBe(true);
-    const text = readFileSync(new URL(page, root), 'utf8');
-    expect(changedSince(name, text)).toBeInstanceOf(Array);
-    for (const row of only) expect(text).toContain(`| \`${row}\` |`);
+    expect(faultOf(name, read(page), 'abc', originOf(name))).not.toContain('does not say');
+    for (const row of only) expect(read(page)).toContain(`| \`${row}\` |`);
   });
 
-  it('is stale as soon as one of its modules is another', () => {
-    const line = `<!-- measured: ${name}, ${modules.map((module) => `${module}.wasm ${hashOf(module)}`).join(', ')}, a machine -->`;
-    expect(changedSince(name, `a page\n\n${line}\n\nof it`)).toEqual([]);
-    for (const changed of modules)
-      expect(changedSince(name, line, (module) => (module === changed ? 'another' : hashOf(module)))).toEqual([
-        changed,
-      ]);
-    expect(changedSince(name, 'a page without a line')).toBeUndefined();
+  it('is stale as soon as the build is another, and without a record', () => {
+    const text = `a page\n\n${lineFor(name, ORIGIN)}\n\nof it`;
+    expect(text).toContain('build abc, Some Processor, 2 processors, Node v20, 2026-01-02 to 2026-01-03 in 2 sittings');
+    expect(faultOf(name, text, 'abc', ORIGIN)).toBeUndefined();
+    expect(faultOf(name, text, 'abd', ORIGIN)).toBe('stale: it shows build abc, and this is abd');
+    expect(faultOf(name, text, 'abc', undefined)).toBe('stale: no record of it is kept');
+    expect(faultOf(name, text, 'abd', { ...ORIGIN, build: 'abd' })).toContain('draw it again');
+    expect(faultOf(name, 'a page without a line', 'abc', ORIGIN)).toContain('does not say');
   });
+});
+
+it.each(recorded)('the page of %s has the table and the origin of its record', (name) => {
+  const { results } = Store.read(fileURLToPath(new URL(recordOf(name), root)), (benchmark) =>
+    rowsOf(BENCHMARKS[benchmark as keyof typeof BENCHMARKS]),
+  );
+  const page = read(FIGURES[name].page);
+  expect(withFigure(name, page, JSON.parse(JSON.stringify(results)), originOf(name))).toBe(page);
+});
+
+it('keeps records of figures, and no others', () => {
+  const wanted = new Set(names.map((name) => recordOf(name).replace('bench/records/', '')));
+  expect(readdirSync(new URL('bench/records/', root)).filter((name) => !wanted.has(name))).toEqual([]);
+});
+
+it('goes on with a trial where it has stopped, and changes no page', { timeout: 60_000 }, () => {
+  const results = new URL('bench/results/figures/', root);
+  const trial = ['--rows', 'js-barging', '--threads', '1,2', '--seconds', '0.05', '--runs', '2', '--warm-up', '1'];
+  const mine = () => (existsSync(results) ? readdirSync(results) : []).filter((name) => name.includes('js-barging'));
+  const measure = () => {
+    const program = fileURLToPath(new URL('bench/programs/figures.mjs', root));
+    const { status, stdout, stderr } = spawnSync(process.execPath, [program, 'measure', 'semaphores-2', ...trial], {
+      encoding: 'utf8',
+    });
+    expect(status, stderr).toBe(0);
+    expect(stdout).toContain('js-barging');
+    return /to measure: (\d+) intervals/.exec(stderr)?.[1];
+  };
+  const page = read(FIGURES['semaphores-2'].page);
+  for (const name of mine()) rmSync(new URL(name, results));
+  try {
+    expect(measure()).toBe('6');
+    expect(measure()).toBe('0');
+  } finally {
+    for (const name of mine()) rmSync(new URL(name, results));
+  }
+  expect(read(FIGURES['semaphores-2'].page)).toBe(page);
 });
