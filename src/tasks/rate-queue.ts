@@ -96,8 +96,8 @@ export class RateQueue {
   tryTake(permits: number): boolean {
     // A timer may be late, and the turn of those who wait has come. They go first all the same.
     if (this.#waiters.size > 0) return false;
-    this.#schedule.reserve();
-    return this.#schedule.tryTake(permits, now());
+    const time = now();
+    return this.#schedule.tryJoin(permits, time) || this.#schedule.tryTake(permits, time);
   }
 
   /** Returns a promise that is fulfilled when permits begin. */

@@ -168,4 +168,46 @@ export const mutants = [
     'if (this.#get(HEAD) === 0) return this.#due(permits, now) - now;',
     'return this.#due(permits, now) - now;',
   ],
+  [
+    'permits join a run, and are one too many',
+    'if (taken > most - (floats[at + OPEN] as number) || newest',
+    'if (taken - 1 > most - (floats[at + OPEN] as number) || newest',
+  ],
+  [
+    'permits join a run while calls that stay have permits',
+    'if (taken > most - (floats[at + OPEN] as number) || newest',
+    'if (taken > most || newest',
+  ],
+  [
+    'permits join a request that waits, or has a date',
+    'newest === 0 || floats[newest + STATE] !== RUN) return false;',
+    'newest === 0) return false;',
+  ],
+  ['permits join a run earlier than evenly', '      next - ahead > now ||\n', ''],
+  ['permits join a run in a pause', '      (floats[at + PAUSED] as number) > now ||\n', ''],
+  [
+    'permits join a run while others leave the log',
+    '      (floats[(floats[at + OLDEST] as number) + DATE] as number) + per <= now ||\n',
+    '',
+  ],
+  ['permits join a run of few permits', '(most <= this.#grain || (now', '((now'],
+  [
+    'permits join a run that is long enough',
+    '(most <= this.#grain || (now - (floats[newest + FROM] as number)) * this.#grain >= per)',
+    'most <= this.#grain',
+  ],
+  ['permits that join a run have no date', '    floats[at + DATED] = now;\n    floats[newest', '    floats[newest'],
+  ['permits that join a run keep its date', '    floats[newest + DATE] = now;\n', ''],
+  ['permits that join a run do not count in it', '    (floats[newest + K] as number) += permits;\n', ''],
+  ['permits that join a run do not count in the log', '    floats[at + TAKEN] = taken;\n', ''],
+  [
+    'permits that join a run do not count for the burst',
+    'floats[at + NEXT] = (next > now ? next : now) + permits * interval;',
+    'floats[at + NEXT] = next + permits * interval;',
+  ],
+  [
+    'time goes back for who joins a run',
+    'const now = Math.max(time, floats[at + NOW] as number);\n    const per',
+    'const now = time;\n    const per',
+  ],
 ];

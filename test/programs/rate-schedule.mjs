@@ -15,6 +15,7 @@
  *     told       nobody is later than it was told when it asked, unless somebody was late or paused, or has spent
  *     the same   each answer is that of the second schedule: dates, what `dueIn` says, and what is taken
  *     an end     at the end nobody waits who could go, and nothing is left in the memory
+ *     joins      what `tryJoin` takes, `tryTake` takes too, and leaves the same memory. What it does not take changes nothing
  *
  * MUTANT is the number of a mutant of rate-mutants.mjs, a fault that is put into the schedule. Prints a line of JSON; the exit
  * code is 1 if a check has failed.
@@ -222,7 +223,7 @@ class MortalCells extends Cells {
 }
 
 const faults = [];
-const told = { histories: 0, requests: 0, begun: 0, late: 0, deaths: 0, looks: 0, wakes: 0, faults };
+const told = { histories: 0, requests: 0, begun: 0, late: 0, deaths: 0, looks: 0, wakes: 0, joins: 0, faults };
 
 function history(number) {
   const fault = (...words) => {
@@ -348,6 +349,20 @@ function history(number) {
       if (request.wakesAt > Math.max(could, now) + ROUNDING)
         fault('in vain:', what, 'until', request.wakesAt, 'in place of', could);
     }
+  }
+
+  /** Where there is one thread, `tryJoin` does what `tryTake` does, or nothing. */
+  function checkJoin(permits, time) {
+    const [joined, taken] = [1, 2].map(() => new Cells(cells.floats.slice(), 1, false));
+    const [joins, takes] = [joined, taken].map((memory) => new Schedule(memory, 1 + CELLS, grain, {}));
+    const has = joins.tryJoin(permits, time);
+    if (has) {
+      told.joins++;
+      taken.reserve();
+      if (!takes.tryTake(permits, time)) fault('joins:', permits, 'which are not free');
+    }
+    const differs = joined.floats.findIndex((float, i) => float !== taken.floats[i]);
+    if (differs >= 0) fault('joins:', has, 'and differs in', differs - 1 - CELLS);
   }
 
   function begin(request) {
@@ -548,6 +563,7 @@ function history(number) {
         }
       } else ask(thread, k);
       check(`action ${what.toFixed(2)}`);
+      for (const permits of [1, k]) for (const time of [now, now - random() * per]) checkJoin(permits, time);
     });
   }
   for (let steps = 0; events.length > 0; steps++) {
