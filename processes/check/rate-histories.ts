@@ -18,6 +18,7 @@ export const HISTORIES: Readonly<Record<string, Partial<HistoryOptions> & { read
   losses: { losses: 1, least: 0.5 },
   // A window is longer than the pause after a loss.
   failovers: { permits: 200, per: 2000, burst: 100, slack: 400, failovers: 3, least: 0.4 },
+  takeovers: { takeovers: 5, cuts: 10, least: 0.1 },
   all: {
     slow: 20,
     busy: 10,

@@ -16,6 +16,7 @@ import { type Outcome, State } from '../src/local/state.js';
 import { rateNumbersOf, take } from '../src/objects/rate-wait.js';
 import type { Clock } from '../src/runtime/clock.js';
 import * as wire from '../src/script/wire.js';
+import type { Saying } from '../src/session/operation.js';
 import { type Rate, type RateSession, Rates } from '../src/session/rates.js';
 import type { Surroundings } from '../src/session/surroundings.js';
 import { Asked, Dates, untold, Windows } from './rate-checks.js';
@@ -42,6 +43,8 @@ export interface HistoryOptions {
   readonly losses?: number;
   /** A replica that lacks the last writes becomes the server. */
   readonly failovers?: number;
+  /** The broker dies, and the next one takes over after one to four seconds. It has lost nothing. */
+  readonly takeovers?: number;
   readonly cuts?: number;
   /** Of a thousand trips, how many take long. */
   readonly slow?: number;
@@ -146,6 +149,7 @@ class World {
         jumps: 0,
         losses: 0,
         failovers: 0,
+        takeovers: 0,
         cuts: 0,
         slow: 0,
       },
@@ -223,6 +227,9 @@ class World {
       this.#dates.changed(answer);
       return;
     }
+    // The epoch of a loss that the script has noticed is the second of the loss. Others begin when a state has expired.
+    const isLoss = answer.epoch * 1000 >= START;
+    if (isLoss && this.histories === 1 && this.options.jumps === 0) this.fault('takes silence for a jump of the clock');
     // What a process has told of a loss counts at dates that it was told.
     const wrong = this.#dates.got(answer, Number(args[13]), this.histories > 1 ? Infinity : BEAT_US);
     if (wrong) this.fault(`${wrong}: ${reply}`);
@@ -248,7 +255,7 @@ class World {
 
   /** What happens to the world after a take. */
   #happens(): void {
-    const { deaths, pauses, returns, jumps, losses, failovers, cuts } = this.options;
+    const { deaths, pauses, returns, jumps, losses, failovers, takeovers, cuts } = this.options;
     const some = this.processes[this.random(this.processes.length)] as Process;
     if (this.happens(deaths)) {
       this.count('deaths');
@@ -284,6 +291,7 @@ class World {
         if (server === this.server) this.#failOver(replica);
       });
     }
+    if (this.happens(takeovers)) this.#takeOver();
     if (this.happens(cuts)) {
       this.count('cuts');
       some.reconnect();
@@ -297,6 +305,15 @@ class World {
     this.#dates.begins();
     for (const process of this.processes) process.isKnown = false;
     for (const process of this.processes) process.in(this.random(500), () => process.reconnect());
+  }
+
+  /** All connections are lost, and calls that are under way do not arrive. */
+  #takeOver(): void {
+    this.count('takeovers');
+    this.server = State.load(this.server.dump(), this.options.script);
+    for (const process of this.processes) process.cut();
+    const until = 1000 + this.random(3000);
+    for (const process of this.processes) process.in(until + this.random(20), () => process.reconnect());
   }
 
   /** The replica becomes the server, and the processes connect to it within 20 ms. */
@@ -430,14 +447,14 @@ class Process {
   }
 
   /** As `Calls.operate`: after a loss the operation is sent again. */
-  #operate(args: readonly string[]): Promise<unknown> {
+  #operate(saying: Saying): Promise<unknown> {
     return new Promise((resolve) => {
       let isAnswered = false;
       const send = (): void => {
         if (isAnswered) return;
         this.#waiting.push(send);
         if (!this.#isOpen) return;
-        this.#call(args, ([answer]) => {
+        this.#call(typeof saying === 'function' ? saying() : saying, ([answer]) => {
           isAnswered = true;
           this.#waiting = this.#waiting.filter((each) => each !== send);
           resolve(answer);

@@ -13,7 +13,7 @@
 
 import { eventsHandled, later, soon } from '../runtime/ticks.js';
 import * as wire from '../script/wire.js';
-import type { Operation, Sender } from './operation.js';
+import type { Operation, Saying, Sender } from './operation.js';
 import type { Request } from './request.js';
 import { refusal } from './server-error.js';
 
@@ -63,7 +63,7 @@ export class Calls {
    * Sends an operation that belongs to no request, and resolves to its answer. After a loss the operation is sent
    * again. Rejects when no answer has come for `connectTimeout`.
    */
-  operate(args: wire.Arguments): Promise<unknown> {
+  operate(args: Saying): Promise<unknown> {
     const session = this.#session;
     if (session.fatal) return Promise.reject(session.fatal);
     let operation: Operation | undefined;
@@ -125,7 +125,7 @@ export class Calls {
 
   /** Puts an operation into the batch, which is sent soon, if the session is open. */
   send(
-    args: wire.Arguments,
+    args: Saying,
     answered: (answer: unknown) => void,
     failed?: (error: unknown) => void,
     request?: Request,
@@ -134,7 +134,8 @@ export class Calls {
     const operation = { args, answered, failed, request, repeats, withdrawn: false };
     this.#batch.push(operation);
     // Many time-outs may expire at once. Their cancellations (C) wait for each other, so that they go in one call.
-    if (this.#session.isOpen) this.#schedule(args[0] === 'C' ? later : soon);
+    const cancels = typeof args !== 'function' && args[0] === 'C';
+    if (this.#session.isOpen) this.#schedule(cancels ? later : soon);
     return operation;
   }
 
@@ -154,27 +155,29 @@ export class Calls {
       this.#session.around.keepAlive();
     }
     while (this.#session.isOpen && this.#batch.length > 0) {
-      let [count, left] = [0, MOST_ARGUMENTS];
-      for (const { args } of this.#batch) {
-        left -= args.length;
+      const operations: Operation[] = [];
+      const args: string[] = [];
+      let count = 0;
+      for (let last: string | undefined; count < this.#batch.length; count++) {
+        const operation = this.#batch[count] as Operation;
+        if (operation.withdrawn) continue;
+        const more = typeof operation.args === 'function' ? operation.args() : operation.args;
         // The operation that opens an ephemeral object (N) stays in one call with the request that follows: after the
         // call, the server forgets an idle ephemeral object.
-        if (left < 0 && count > 0 && this.#batch[count - 1]?.args[0] !== 'N') break;
-        count++;
+        if (last !== undefined && last !== 'N' && args.length + more.length > MOST_ARGUMENTS) break;
+        for (const each of more) args.push(each);
+        operations.push(operation);
+        last = more[0];
       }
-      const operations = this.#batch.splice(0, count).filter((operation) => !operation.withdrawn);
-      if (operations.length > 0) this.#call(operations);
+      this.#batch.splice(0, count);
+      if (operations.length > 0) this.#call(operations, args);
     }
   }
 
-  #call(operations: Operation[]): void {
+  #call(operations: Operation[], args: wire.Arguments): void {
     const session = this.#session;
     const { era } = session;
-    const args: string[] = [];
-    for (const { args: more, request } of operations) {
-      for (const each of more) args.push(each);
-      if (request) request.unsent = undefined;
-    }
+    for (const { request } of operations) if (request) request.unsent = undefined;
     session.run(args).then(
       (reply) => {
         if (!reply) return this.#again(operations);

@@ -4,8 +4,15 @@ import type { Arguments } from '../script/wire.js';
 import type { Request } from './request.js';
 import type { Surroundings } from './surroundings.js';
 
+/**
+ * What an operation says; or a function that makes this each time the operation is sent, for an operation that tells how
+ * much time has passed. An operation that is sent again after a loss would otherwise tell too little, and the script
+ * would take the difference for a jump of the server's clock.
+ */
+export type Saying = Arguments | (() => Arguments);
+
 export interface Operation {
-  readonly args: Arguments;
+  readonly args: Saying;
   answered(answer: unknown): void;
   /** Is called when the server refuses the operation. If undefined, the space emits `error` instead. */
   readonly failed: ((error: unknown) => void) | undefined;
@@ -31,14 +38,14 @@ export interface Sender {
   readonly calls: {
     /** Sends an operation with the next call. `answered` gets the answer. */
     send(
-      args: Arguments,
+      args: Saying,
       answered: (answer: unknown) => void,
       failed?: (error: unknown) => void,
       request?: Request,
       repeats?: boolean,
     ): Operation;
     /** Sends an operation that belongs to no request, and resolves to its answer. */
-    operate(args: Arguments): Promise<unknown>;
+    operate(args: Saying): Promise<unknown>;
   };
   readonly beats: {
     /** Is called when the process holds nothing and waits for nothing, and is about to ask. */

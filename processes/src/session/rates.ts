@@ -15,7 +15,7 @@ import { callEach } from '../../../src/common/each.js';
 import type { Clock, Timer } from '../runtime/clock.js';
 import { fnv1a } from '../runtime/hash.js';
 import * as wire from '../script/wire.js';
-import type { Operation } from './operation.js';
+import type { Operation, Saying } from './operation.js';
 import type { Surroundings } from './surroundings.js';
 
 const US = 1000;
@@ -33,7 +33,7 @@ export interface RateSession {
   readonly fatal: Error | undefined;
   readonly lease: { readonly isRunning: boolean };
   readonly calls: {
-    operate(args: wire.Arguments): Promise<unknown>;
+    operate(args: Saying): Promise<unknown>;
     attend<T>(work: Promise<T>, late?: () => void): Promise<T>;
     send(
       args: wire.Arguments,
@@ -118,7 +118,7 @@ export class Rate {
     const sent = this.clock.now();
     this.asking++;
     try {
-      const answer = await this.session.calls.operate(this.#args(demand, numbers, sent));
+      const answer = await this.session.calls.operate(() => this.#args(demand, numbers, this.clock.now()));
       return this.#heard(answer, numbers, sent);
     } finally {
       this.asking--;
