@@ -369,6 +369,11 @@ export class Schedule {
     return state === WAITS || state === IS_DATED || state === EXPIRED || this.isAway(cell);
   }
 
+  /** Whether the permits of a cell are open: the call runs that has them. */
+  isOpen(cell: number): boolean {
+    return this.#cells.floats[cell + STATE] === IS_OPEN;
+  }
+
   /** Whether a request has been dismissed or refused, and `look` has not told so yet. */
   isAway(cell: number): boolean {
     const state = this.#cells.floats[cell + STATE];

@@ -93,6 +93,13 @@ interface Decision {
   isCounted: boolean;
 }
 
+/** A call whose permits count until its result is settled: `#stay`. */
+interface OpenCall {
+  readonly cell: number;
+  /** The next one of those that do not run (`RateQueue.#ended`). */
+  next: OpenCall | undefined;
+}
+
 /** The turn of a call of `limit` has come, and the call has not begun. */
 const TURN = -3;
 /** The request has left. */
@@ -131,6 +138,12 @@ export class RateQueue {
   #cause: unknown;
   /** Requests that are to leave: an exception, such as that of an exhausted stack, has ended the calls that made them. */
   #lost: Request | undefined;
+  /**
+   * Calls whose permits are open, or are about to be opened, and which do not run: they have ended, or have not begun yet.
+   * Whoever comes into the lock ends them. So it does not matter where a call of the library is cut: only while a call runs,
+   * it is not in this list.
+   */
+  #ended: OpenCall | undefined;
   /** A request whose promise is being made. */
   #unborn: Request | undefined;
   readonly #expectCut = afterInterrupt(() => this.#recover());
@@ -199,19 +212,7 @@ export class RateQueue {
       this.close();
       return;
     }
-    if (this.#isCut || this.#memory.isMine) {
-      // `#enter` would call this again at once.
-      if (!this.#enterOnly(BRIEFLY)) {
-        if (this.#willRecover) return;
-        this.#willRecover = true;
-        setTimeout(() => {
-          this.#willRecover = false;
-          this.#recover();
-        }, 1);
-        return;
-      }
-      this.#leave();
-    }
+    if (!this.#tidy()) return;
     if (this.#isCancelling || this.#decisions.length > 0) {
       this.#goOn(this.#cause);
       this.#isCancelling = false;
@@ -219,18 +220,43 @@ export class RateQueue {
     }
   }
 
-  /** Whether a call of this thread was cut, or this thread is in the midst of telling its promises. */
+  /** Ends what calls of this thread have left. Returns false if another thread has the lock; then it tries again later. */
+  #tidy(): boolean {
+    if (!this.#isCut && !this.#memory.isMine) return true;
+    // `#enter` would call `#recover` at the end of this turn.
+    if (this.#enterOnly(BRIEFLY)) {
+      this.#leave();
+      return true;
+    }
+    if (!this.#willRecover) {
+      setTimeout(() => {
+        this.#willRecover = false;
+        this.#recover();
+      }, 1);
+      this.#willRecover = true;
+    }
+    return false;
+  }
+
+  /** Whether a call of this thread was cut or has ended, or this thread is in the midst of telling its promises. */
   get #isCut(): boolean {
     return (
       this.#blocked !== 0 ||
       this.#decisions.length > 0 ||
       this.#memory.wasCut ||
-      (this.#unborn ?? this.#lost) !== undefined
+      (this.#unborn ?? this.#lost ?? this.#ended) !== undefined
     );
   }
 
-  /** Ends what a cut call of this thread has left (src/runtime/interrupts.ts). This thread has the lock. */
+  /** Ends what a call of this thread has left, also a cut one (src/runtime/interrupts.ts). This thread has the lock. */
   #endCut(): void {
+    for (let ended = this.#ended; ended; ended = this.#ended) {
+      const { cell, next } = ended;
+      // If this is cut, it is called again. Then the cell may not be open any more, or belong to another thread.
+      if (this.#schedule.isOpen(cell) && this.#schedule.whoseIs(cell) === this.#memory.me)
+        this.#schedule.end(cell, this.#memory.now());
+      this.#ended = next;
+    }
     if (this.#blocked !== 0) {
       if (this.#schedule.isRequest(this.#blocked)) this.#schedule.leave(this.#blocked, this.#memory.now());
       this.#blocked = 0;
@@ -486,7 +512,8 @@ export class RateQueue {
     const { isEarlier } = memory;
     const cell = schedule.ask(permits, time, memory.me);
     if (cell === 0) this.#refuse(permits, texts);
-    const rest = schedule.look(cell, time, stays);
+    const open = stays ? { cell, next: undefined } : undefined;
+    const rest = this.#look(cell, time, open);
     memory.isEarlier = isEarlier;
     if (rest !== BEGUN && timeout === 0) {
       schedule.leave(cell, time);
@@ -495,7 +522,7 @@ export class RateQueue {
     }
     if (rest === BEGUN) {
       this.#leave();
-      return stays ? this.#stay(cell, call) : call();
+      return open ? this.#stay(open, call) : call();
     }
     const request: Request = {
       cell,
@@ -511,7 +538,7 @@ export class RateQueue {
     this.#requests.set(cell, request);
     const planned = schedule.plannedDate(cell);
     this.#leave();
-    return this.#wait(request, planned, limits, stays, call);
+    return this.#wait(request, planned, limits, open, call);
   }
 
   /** Tries again until the thread that has the lock goes on. */
@@ -538,7 +565,7 @@ export class RateQueue {
     request: Request,
     planned: number,
     limits: Limits,
-    stays: boolean,
+    open: OpenCall | undefined,
     call: () => T,
   ): Promise<Awaited<T>> {
     this.#unborn = undefined;
@@ -547,7 +574,7 @@ export class RateQueue {
       const first = this.#promise(request, limits, left);
       if (!this.#sleep || this.#sleepsUntil > planned) this.#goOn();
       await first;
-      while (!request.begins && !this.#begin(request, stays)) {
+      while (!request.begins && !this.#begin(request, open)) {
         const again = this.#promise(request, limits, left);
         this.#goOn();
         await again;
@@ -560,19 +587,25 @@ export class RateQueue {
       }
       throw error;
     }
-    return await (stays ? this.#stay(request.cell, call) : call());
+    if (request.begins) return await call();
+    // Whoever measures may call the limiter. So it is told when the call has begun.
+    const told = (): T => {
+      this.#tell(request.since, false, false);
+      return call();
+    };
+    return await (open ? this.#stay(open, told) : told());
   }
 
   /** Begins a call whose turn has come, unless that was too long ago. */
-  #begin(request: Request, stays: boolean): boolean {
+  #begin(request: Request, open: OpenCall | undefined): boolean {
     const { cell, permits, texts } = request;
     if (request.error !== undefined) throw request.error;
     if (this.#isOver) throw texts.disposed();
-    const answer = this.#locked((schedule, time) => {
+    const answer = this.#locked((_, time) => {
       if (!this.#owns(request)) return LEFT;
       // If the call is cut, the cell may belong to another request.
       this.#requests.delete(cell);
-      const answer = schedule.look(cell, time, stays);
+      const answer = this.#look(cell, time, open);
       if (answer > 0) this.#requests.set(cell, request);
       return answer;
     });
@@ -582,9 +615,8 @@ export class RateQueue {
       this.#tellAll();
       throw request.error;
     }
-    const failed = answer === DISMISSED || answer === REFUSED;
-    this.#tell(request.since, failed, false);
-    if (failed) {
+    if (answer === DISMISSED || answer === REFUSED) {
+      this.#tell(request.since, true, false);
       this.count();
       request.error = this.#gone(answer, permits, texts);
       throw request.error;
@@ -592,12 +624,30 @@ export class RateQueue {
     return true;
   }
 
-  /** Calls a function whose permits count until its result is settled. */
-  async #stay<T>(cell: number, call: () => T): Promise<Awaited<T>> {
+  /** Looks whether a request may begin. If it does, and its permits stay open, the caller calls `#stay`. It has the lock. */
+  #look(cell: number, time: number, open: OpenCall | undefined): number {
+    if (open) {
+      open.next = this.#ended;
+      this.#ended = open;
+    }
+    const answer = this.#schedule.look(cell, time, open !== undefined);
+    if (open && answer !== BEGUN) this.#ended = open.next;
+    return answer;
+  }
+
+  /** Calls a function whose permits count until its result is settled. Nothing of the user has run since `#look`. */
+  async #stay<T>(open: OpenCall, call: () => T): Promise<Awaited<T>> {
     try {
+      this.#ended = open.next;
       return await call();
     } finally {
-      if (!this.#isOver) this.#locked((schedule, time) => schedule.end(cell, time));
+      // Where the stack is exhausted, this is still done.
+      open.next = this.#ended;
+      this.#ended = open;
+      if (!this.#isOver) {
+        this.#expectCut();
+        this.#tidy();
+      }
     }
   }
 

@@ -24,6 +24,7 @@
  *     a reap                                the reaper (core)       reap (core)              arena.ts
  *     a change of a rate                    the lock, the journal   rates/memory.ts          rates/queue.ts
  *     a wait for a rate                     #blocked, #lost         #endCut, rates/queue.ts  rates/queue.ts
+ *     a call that counts until its end      #ended                  #endCut, rates/queue.ts  rates/queue.ts
  *     what a rate has decided for promises  #decisions              #tellAll, queue.ts       rates/queue.ts
  *     a change of the rate of a key         #head, and the lock     rates/keyed-memory.ts    rates/keyed-memory.ts
  *     the making of a limiter's memory      R_LOCK                  first-page.ts            first-page.ts

@@ -249,6 +249,7 @@ const tries: Record<string, () => Try> = {
   'RateLimiter.takeAsync': rate((r) => r.takeAsync()),
   'RateLimiter.takeAsync with a signal': rate((r) => r.takeAsync(1, long)),
   'RateLimiter.limit': rate((r) => r.limit(() => {})()),
+  "RateLimiter.limit until: 'end'": rate((r) => r.limit(() => {}, { until: 'end' })()),
   'RateLimiter.tryTake of free permits': freeRate((r) => r.tryTake() || undefined),
   'RateLimiter.takeAsync of free permits': freeRate((r) => r.takeAsync()),
   'RateLimiter.take of free permits': freeRate((r) => r.take()),
@@ -751,6 +752,74 @@ describe('if an exception ends a call of a rate', () => {
         await turn();
         const last = ends.slice(-10);
         expect([...what, last, limiter.waiting]).toEqual([...what, Array(10).fill('begun'), 0]);
+        limiter.dispose();
+      }
+    }
+    expect(cuts).toBeGreaterThan(0);
+  });
+});
+
+/** Functions of the engine that calls of a rate call. A test cuts a call there. */
+const builtins: [Record<string, (...args: never[]) => unknown>, string][] = [
+  [Math as never, 'max'],
+  [Atomics as never, 'add'],
+  [Atomics as never, 'load'],
+  [Atomics as never, 'store'],
+  [Atomics as never, 'compareExchange'],
+  [Map.prototype as never, 'get'],
+  [Map.prototype as never, 'set'],
+  [Map.prototype as never, 'delete'],
+  [Array.prototype as never, 'push'],
+];
+
+describe("if an exception ends a call of the library in a call of limit that counts until: 'end'", () => {
+  /** Whether the call waits, how its function ends, and in which functions of the library the exception is thrown. */
+  it.each([
+    ['free permits', false, 'later', /RateQueue\.run|#stay/],
+    ['free permits, and the function throws at once', false, 'throws', /RateQueue\.run|#stay/],
+    ['a call whose turn comes', true, 'later', /#begin|#stay/],
+  ] as const)('no permit stays open: %s', async (_, waits, how, within) => {
+    let cuts = 0;
+    for (const [owner, name] of builtins) {
+      const original = owner[name] as (...args: never[]) => unknown;
+      for (let left = 1, isCut = true; isCut; left++) {
+        const limiter = new RateLimiter(2, 1_000_000, { burst: 2, arena: new Arena() });
+        if (waits) limiter.spend(2);
+        let [runs, ends, calls] = [0, 0, 0];
+        const call = limiter.limit(
+          () => {
+            runs++;
+            if (how === 'throws') throw new Error('no');
+            return turn();
+          },
+          { until: 'end' },
+        );
+        const { stackTraceLimit } = Error;
+        Error.stackTraceLimit = 50;
+        owner[name] = function (this: unknown, ...args: never[]) {
+          if (within.test(`${new Error().stack}`) && ++calls === left)
+            throw new RangeError('Maximum call stack size exceeded');
+          return original.apply(this, args);
+        };
+        try {
+          const end = (): void => void ends++;
+          call().then(end, end);
+          if (waits) limiter.spend(-2);
+          for (let i = 0; i < 30; i++) await undefined;
+        } finally {
+          owner[name] = original;
+          Error.stackTraceLimit = stackTraceLimit;
+        }
+        isCut = calls >= left;
+        if (isCut) cuts++;
+        for (let i = 0; i < 4; i++) await turn();
+        const what = [name, left];
+        expect([...what, ends, limiter.waiting]).toEqual([...what, 1, 0]);
+        expect([...what, limiter.dueIn(2) < Infinity]).toEqual([...what, true]);
+        const { taken } = limiter.inspect();
+        expect(taken).toBeGreaterThanOrEqual(runs);
+        limiter.spend(-taken);
+        expect([...what, limiter.tryTake(2)]).toEqual([...what, true]);
         limiter.dispose();
       }
     }

@@ -6,11 +6,12 @@ import { RateLimiter } from 'taketurns/keyed';
 import { describe, expect, it, vi } from 'vitest';
 import { R_PAGE } from '../../src/border/numbers.js';
 import { Cells, SCHEDULE } from '../../src/common/schedule.js';
-import { LOCK, NUMBERS } from '../../src/look/rate-page.js';
+import { LOCK, NUMBERS, whoIs } from '../../src/look/rate-page.js';
 import { commonClock } from '../../src/runtime/rate-clock.js';
 import { copy } from '../support/copies.js';
 import { recruit } from '../support/dying.js';
 import { failure } from '../support/failure.js';
+import { membershipOf } from '../support/membership.js';
 import { runProgram } from '../support/program.js';
 import { watch } from '../support/settled.js';
 import { turn, until } from '../support/until.js';
@@ -25,6 +26,26 @@ const fresh = (permits: number, per: number, burst = permits) => {
   const arena = new Arena();
   return { arena, limiter: new RateLimiter(permits, per, { burst, arena }) };
 };
+
+/** A thread that lives, and can stop while it has the lock of a limiter. */
+async function stopped(arena: Arena, limiter: RateLimiter) {
+  const other = recruit(arena, false);
+  limiter.spend(1);
+  const waits = failure(() => other.run('rates', { handle: limiter.handle, does: 'wait' }));
+  await until(() => limiter.waiting === 1, 'it waits');
+  const thread = limiter.inspect().waiters[0]?.thread ?? 0;
+  limiter.cancelAll();
+  await waits;
+  limiter.spend(-1);
+  const words = new Int32Array(arena.handle.memory.buffer);
+  const lock = (words[(limiter.handle.address + R_PAGE) / 4] as number) / 4 + LOCK;
+  const who = whoIs(thread, membershipOf(arena).core.lifeIfAlive(thread));
+  return {
+    stops: () => Atomics.store(words, lock, who),
+    goesOn: () => Atomics.store(words, lock, 0),
+    kill: () => other.kill(),
+  };
+}
 
 describe('a rate limiter', () => {
   it('gives a burst, and then nothing until the window is over', async () => {
@@ -339,6 +360,23 @@ describe('a rate limiter', () => {
     end();
     await first;
     expect((await second) - at).toBeGreaterThan(19.9);
+  });
+
+  it('gives the result of such a call though another thread has stopped in the lock, and counts the end later', async () => {
+    const { arena, limiter } = fresh(1, LONG);
+    const other = await stopped(arena, limiter);
+    const call = limiter.limit(
+      async () => {
+        other.stops();
+        return 'done';
+      },
+      { until: 'end' },
+    );
+    expect(await call()).toBe('done');
+    other.goesOn();
+    await until(() => limiter.dueIn() < Infinity, 'the end counts');
+    expect(limiter.inspect().taken).toBe(1);
+    await other.kill();
   });
 
   it('tells a thread that blocks in it that all are cancelled, or that the limiter goes', async () => {
