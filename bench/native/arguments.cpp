@@ -20,8 +20,9 @@ constexpr double mostSeconds = 3600;
 
 const char* const usage =
     "usage: list | semabench ALGORITHM --threads T --seconds S [--probe] [--spin N] [--far-spin N] [--threshold N] "
-    "[--inside N] [--outside N] [--bypass N] [--fraction F] | mutexbench (as semabench) | pair ALGORITHM --seconds S | "
-    "hand-over ALGORITHM --trials N (--computing US | --sleeping US) | sync ALGORITHM --threads T --seconds S | "
+    "[--inside N] [--outside N] [--bypass N] [--fraction F] [--pause usual|lfence|yield] | mutexbench (as semabench) | pair ALGORITHM --seconds S | "
+    "hand-over ALGORITHM --trials N (--computing US | --sleeping US) | permits ALGORITHM --permits N --threads T --trips N | "
+    "sync ALGORITHM --threads T --seconds S | "
     "channels ALGORITHM (--trips N | --seconds S [--senders N] [--receivers N]) [--busy N]";
 
 int wholeNumber(const std::string& option, const std::string& text, int least, int most) {
@@ -54,6 +55,15 @@ double share(const std::string& option, const std::string& text) {
   return value;
 }
 
+Pause pauseOf(const std::string& text) {
+  if (text == "usual") return Pause::usual;
+  if (text == "yield") return Pause::yield;
+#if defined(__x86_64__)
+  if (text == "lfence") return Pause::lfence;
+#endif
+  throw BadArguments("--pause takes usual, yield, or on x86 lfence, not '" + text + "'");
+}
+
 }  // namespace
 
 Arguments parseArguments(int count, char** words) {
@@ -64,11 +74,13 @@ Arguments parseArguments(int count, char** words) {
   std::set<std::string> allowed;
   if (result.command == "semabench" || result.command == "mutexbench") {
     allowed = {"--threads", "--seconds", "--probe", "--spin", "--far-spin", "--threshold",
-               "--inside", "--outside", "--bypass", "--fraction"};
+               "--inside", "--outside", "--bypass", "--fraction", "--pause"};
   } else if (result.command == "pair") {
     allowed = {"--seconds"};
   } else if (result.command == "hand-over") {
     allowed = {"--trials", "--computing", "--sleeping"};
+  } else if (result.command == "permits") {
+    allowed = {"--permits", "--threads", "--trips", "--spin", "--far-spin", "--threshold", "--pause"};
   } else if (result.command == "sync") {
     allowed = {"--threads", "--seconds"};
   } else if (result.command == "channels") {
@@ -101,6 +113,7 @@ Arguments parseArguments(int count, char** words) {
     if (option == "--inside") result.inside = static_cast<unsigned>(wholeNumber(option, value, 1, mostSteps));
     if (option == "--outside") result.outside = static_cast<unsigned>(wholeNumber(option, value, 0, mostSteps));
     if (option == "--trials") result.trials = static_cast<unsigned>(wholeNumber(option, value, 1, mostTrials));
+    if (option == "--permits") result.permits = static_cast<unsigned>(wholeNumber(option, value, 1, mostThreads));
     if (option == "--trips") result.trips = static_cast<unsigned>(wholeNumber(option, value, 1, mostTrials));
     if (option == "--senders") result.senders = static_cast<unsigned>(wholeNumber(option, value, 1, mostThreads));
     if (option == "--receivers") result.receivers = static_cast<unsigned>(wholeNumber(option, value, 1, mostThreads));
@@ -111,12 +124,16 @@ Arguments parseArguments(int count, char** words) {
     if (option == "--far-spin") result.knobs.farSpin = wholeNumber(option, value, 0, mostSpin);
     if (option == "--bypass") result.knobs.bypass = wholeNumber(option, value, 1, mostBypass);
     if (option == "--fraction") result.knobs.fraction = share(option, value);
+    if (option == "--pause") result.knobs.pause = pauseOf(value);
     if (option == "--threshold") result.knobs.threshold = wholeNumber(option, value, 0, mostThreshold);
   }
   for (const char* const needed : {"--threads", "--seconds", "--trials"}) {
     if (allowed.contains(needed) && !given.contains(needed) && result.trips == 0) {
       throw BadArguments(result.command + " needs " + needed);
     }
+  }
+  if (result.command == "permits" && (result.permits == 0 || result.threads == 0 || result.trips == 0)) {
+    throw BadArguments("permits needs --permits, --threads and --trips");
   }
   if (result.command == "hand-over" && result.computing.has_value() == result.sleeping.has_value()) {
     throw BadArguments("hand-over needs either --computing or --sleeping");

@@ -12,7 +12,7 @@ struct BadArguments : std::runtime_error {
 };
 
 struct Arguments {
-  std::string command;    // list, semabench, mutexbench, pair, hand-over, sync or channels
+  std::string command;    // list, semabench, mutexbench, pair, hand-over, permits, sync or channels
   std::string algorithm;  // empty for list
   unsigned threads = 0;
   double seconds = 0;
@@ -23,7 +23,9 @@ struct Arguments {
   // The section of a hand-over: microseconds of computing or of sleep.
   std::optional<unsigned> computing, sleeping;
   unsigned trials = 0;
-  // Of channels: the threads that send, receive, and compute beside them; and how many round trips, or 0.
+  unsigned permits = 0;
+  // Of channels: the threads that send, receive, and compute beside them; and how many round trips, or 0. Of permits: the turns
+  // of each thread.
   unsigned senders = 1, receivers = 1, busy = 0, trips = 0;
   Knobs knobs;
 };

@@ -19,6 +19,7 @@
 
 #ifdef TAKETURNS_FUTEX
 
+#include "lanes.hpp"
 #include "semaphore.hpp"
 #include "ticket-futex.hpp"
 #include "twa-futex.hpp"
@@ -69,6 +70,7 @@ class Capacitor {
   static constexpr bool spins = true;
   static constexpr bool hasThreshold = Semaphore::hasThreshold;
   static constexpr bool hasBypass = true;
+  static constexpr bool onlyOnePermit = true;
 
   Capacitor(unsigned, const Knobs& knobs) : platoons_(knobs), lock_(knobs) {}
 
@@ -97,6 +99,7 @@ class Fractional {
   static constexpr bool spins = true;
   static constexpr bool hasThreshold = Semaphore::hasThreshold;
   static constexpr bool hasBypass = true;
+  static constexpr bool onlyOnePermit = true;
   static constexpr bool hasFraction = true;
 
   Fractional(unsigned, const Knobs& knobs)
@@ -133,45 +136,6 @@ class Fractional {
   Platoons<Semaphore> platoons_;
   Lock lock_;
   bool past_ = false;  // whether the holder went past the capacitor; only the holder uses it
-};
-
-// A semaphore of several lanes, each a semaphore of its own: arrivals take the lanes in turn, and so do permits. The
-// ticket is the place in the order in which the lanes admit threads. A thread that stops between its choice of a lane
-// and the lane's ticket is overtaken by others meanwhile, as a thread that stops before the ticket of any semaphore: the
-// bound counts from the lane's ticket.
-template <class Semaphore>
-class Lanes {
- public:
-  static constexpr bool hasThreshold = Semaphore::hasThreshold;
-
-  Lanes(unsigned permits, const Knobs& knobs)
-      : lanes_{Semaphore(permitsOf(permits, 0), knobs), Semaphore(permitsOf(permits, 1), knobs),
-               Semaphore(permitsOf(permits, 2), knobs), Semaphore(permitsOf(permits, 3), knobs)},
-        released_(permits) {}
-
-  std::uint64_t acquire() {
-    const std::uint64_t lane = next_.fetch_add(1) % count;
-    return lanes_[lane].acquire() * count + lane;
-  }
-
-  // One thread at a time calls release. With the last permit the next call may begin, in another thread, so released_ is
-  // written before.
-  void release(unsigned permits) {
-    const std::uint64_t first = released_;
-    released_ += permits;
-    for (std::uint64_t permit = first; permit < first + permits; permit++) lanes_[permit % count].release();
-  }
-
- private:
-  static constexpr std::uint64_t count = 4;
-
-  static unsigned permitsOf(unsigned permits, unsigned lane) {
-    return static_cast<unsigned>((permits + count - 1 - lane) / count);
-  }
-
-  alignas(sectorSize) std::atomic<std::uint64_t> next_{0};
-  alignas(sectorSize) Semaphore lanes_[count];
-  alignas(sectorSize) std::uint64_t released_;
 };
 
 struct Listing1 {

@@ -9,6 +9,7 @@
 void semabench(std::ostream& out, const Arguments& arguments);
 void mutexbench(std::ostream& out, const Arguments& arguments);
 void handOver(std::ostream& out, const Arguments& arguments);
+void permits(std::ostream& out, const Arguments& arguments);
 void pair(std::ostream& out, const Arguments& arguments);
 void syncCounterpart(std::ostream& out, const Arguments& arguments);
 void channelCounterpart(std::ostream& out, const Arguments& arguments);

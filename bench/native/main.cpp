@@ -8,6 +8,7 @@
 
 #include "arguments.hpp"
 #include "commands.hpp"
+#include "pause.hpp"
 #include "rows.hpp"
 
 namespace {
@@ -23,6 +24,8 @@ std::string answer(const Arguments& arguments) {
     mutexbench(out, arguments);
   } else if (arguments.command == "hand-over") {
     handOver(out, arguments);
+  } else if (arguments.command == "permits") {
+    permits(out, arguments);
   } else if (arguments.command == "sync") {
     syncCounterpart(out, arguments);
   } else if (arguments.command == "channels") {
@@ -37,7 +40,9 @@ std::string answer(const Arguments& arguments) {
 
 int main(int count, char** words) {
   try {
-    std::cout << answer(parseArguments(count, words)) << std::endl;
+    const Arguments arguments = parseArguments(count, words);
+    howToPause = arguments.knobs.pause.value_or(Pause::usual);
+    std::cout << answer(arguments) << std::endl;
     return 0;
   } catch (const std::exception& error) {
     std::cerr << "native benchmark: " << error.what() << std::endl;

@@ -8,6 +8,8 @@ class OnePermit {
  public:
   static constexpr const char* name = Lock::name;
   static constexpr bool spins = Lock::spins;
+  static constexpr bool onlyOnePermit = true;
+  static constexpr bool pauses = Pauses<Lock>;
   static constexpr bool hasThreshold = false;
 
   OnePermit(unsigned, const Knobs& knobs) : lock_(knobs) {}

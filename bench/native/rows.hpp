@@ -6,18 +6,26 @@
 #include <string>
 
 #include "arguments.hpp"
+#include "atomic-wait.hpp"
 #include "benaphore.hpp"
 #include "capacitor.hpp"
+#include "chain-futex.hpp"
+#include "channel-futex.hpp"
 #include "clh-futex.hpp"
 #include "counting-semaphore.hpp"
+#include "lanes.hpp"
 #include "lifo-futex.hpp"
+#include "location-futex.hpp"
 #include "mcs-futex.hpp"
 #include "one-permit.hpp"
+#include "p0514.hpp"
 #include "pthread-mutex.hpp"
 #include "reciprocating-futex.hpp"
 #include "sem-t.hpp"
 #include "ticket-futex.hpp"
 #include "ticket-store-futex.hpp"
+#include "ticketed.hpp"
+#include "tts-exchange.hpp"
 #include "tts-futex.hpp"
 #include "twa-futex.hpp"
 
@@ -27,7 +35,7 @@ struct Rows {};
 // The names are in the order in which `list` gives them.
 using Algorithms = Rows<
 #ifdef TAKETURNS_SEM_T
-    SemT, Benaphore,
+    SemT, Benaphore, Ticketed<SemT>,
 #endif
 #ifdef TAKETURNS_FUTEX
     TicketFutex, TwaFutex, OnePermit<TtsFutex>, OnePermit<McsFutex>, OnePermit<ClhFutex>,
@@ -38,9 +46,22 @@ using Algorithms = Rows<
     Capacitor<TicketLock, Lanes<TwaFutex>, InLanes>, Fractional<TicketLock, TwaFutex>,
     Capacitor<McsFutex, TicketFutex, Listing1>, Capacitor<McsFutex, TwaFutex, Listing2>,
     Capacitor<McsFutex, Lanes<TwaFutex>, InLanes>, Fractional<McsFutex, TwaFutex>,
+    Capacitor<TtsExchange<SequentialOrders>, TwaFutex, Listing2>,
+    Capacitor<TtsExchange<PrintedOrders>, TwaFutex, Listing2>,
+    TwaNearLoop, Lanes<TicketFutex>, Lanes<TwaFutex>,
+    ChainFutex<SequentialOrders>, ChainFutex<PrintedOrders>, ChainFutex<SequentialOrders, true>,
+    ChannelFutex<OverChains<SequentialOrders>>, ChannelFutex<OverChains<PrintedOrders>>,
+    ChannelFutex<Lazily>, ChannelFutex<OverSequences>,
+    LocationFutex<SequentialOrders>, LocationFutex<PrintedOrders>,
+    P0514OneWord, P0514TwoWords,
 #endif
-    OnePermit<PthreadMutex>,
-    CountingSemaphore>;
+#ifdef TAKETURNS_P0514_REFERENCE
+    P0514Reference<std::experimental::binary_semaphore, ReferenceBinary>,
+    P0514Reference<std::experimental::counting_semaphore, ReferenceCounting>,
+#endif
+    OnePermit<TtsExchange<SequentialOrders>>, OnePermit<TtsExchange<PrintedOrders>>,
+    OnePermit<PthreadMutex>, OnePermit<AtomicWait>,
+    CountingSemaphore, Ticketed<CountingSemaphore>>;
 
 template <class T>
 struct Row {
@@ -73,6 +94,7 @@ concept HasFraction = requires { Semaphore::hasFraction; } && Semaphore::hasFrac
 template <class Semaphore>
 void checkKnobs(const Knobs& knobs) {
   if (knobs.spin && !Semaphore::spins) throw BadArguments(std::string(Semaphore::name) + " has no --spin");
+  if (knobs.pause && !Pauses<Semaphore>) throw BadArguments(std::string(Semaphore::name) + " has no --pause");
   if ((knobs.threshold || knobs.farSpin) && !Semaphore::hasThreshold) {
     throw BadArguments(std::string(Semaphore::name) + " has no --threshold and no --far-spin");
   }

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "pause.hpp"
+
 // Two 64-byte lines: the prefetcher of x86 fetches lines in pairs.
 inline constexpr std::size_t sectorSize = 128;
 
@@ -17,6 +19,7 @@ struct Knobs {
   std::optional<int> farSpin;    // the same for waiters further than the threshold
   std::optional<int> threshold;  // LongTermThreshold of Listing 2
   std::optional<int> bypass;     // the platoon of a capacitor
+  std::optional<Pause> pause;    // how polling waiters pause
   std::optional<double> fraction;  // the share of arrivals that go past a capacitor
 };
 
@@ -24,6 +27,14 @@ template <class S>
 concept TicketSemaphore = requires(S semaphore) {
   { semaphore.acquire() } -> std::same_as<std::uint64_t>;
 };
+
+// Whether the row has one permit, whatever it is made with.
+template <class S>
+concept OnlyOnePermit = requires { requires S::onlyOnePermit; };
+
+// Whether waiters poll with pauses.
+template <class S>
+concept Pauses = S::spins || requires { requires S::pauses; };
 
 // A semaphore that lets all threads in at once. So in the section each thread steps a generator of its own, and not the
 // shared one.

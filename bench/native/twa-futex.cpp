@@ -46,6 +46,13 @@ void TwaFutex::wait(std::uint64_t ticket) {
     if (far && grant + threshold_ > ticket) {
       far = false;
       polls = hasParked && !nearSpinForEver() ? spin_ / 8 : spin_;
+      if (hasNearLoop_) {
+        for (; polls > 0; spend(polls)) {
+          if (grant_.load() > ticket) return;
+          pauseBriefly();
+        }
+        continue;
+      }
     }
     if (polls > 0) {
       // Until its bucket changes, a far waiter leaves grant alone.

@@ -50,11 +50,12 @@ class TwaFutex {
   static constexpr int defaultSpin = 1000;
   static constexpr int defaultThreshold = 1;
 
-  TwaFutex(unsigned permits, const Knobs& knobs)
+  TwaFutex(unsigned permits, const Knobs& knobs, bool hasNearLoop = false)
       : grant_(permits),
         spin_(knobs.spin.value_or(defaultSpin)),
         farSpin_(knobs.farSpin.value_or(0)),
-        threshold_(static_cast<std::uint64_t>(knobs.threshold.value_or(defaultThreshold))) {}
+        threshold_(static_cast<std::uint64_t>(knobs.threshold.value_or(defaultThreshold))),
+        hasNearLoop_(hasNearLoop) {}
 
   std::uint64_t acquire() {
     const std::uint64_t ticket = ticket_.fetch_add(1);
@@ -88,6 +89,16 @@ class TwaFutex {
   alignas(sectorSize) const int spin_;
   const int farSpin_;
   const std::uint64_t threshold_;
+  const bool hasNearLoop_;
+};
+
+// The same semaphore, whose near waiters poll grant in a loop of their own, which reads nothing else: a note of Listing 2
+// of Dice, Capacitors, proposes this.
+class TwaNearLoop : public TwaFutex {
+ public:
+  static constexpr const char* name = "twa-near-loop-futex";
+
+  TwaNearLoop(unsigned permits, const Knobs& knobs) : TwaFutex(permits, knobs, true) {}
 };
 
 #endif

@@ -5,7 +5,13 @@ import { HASHES } from './rows/hashes.js';
 import { ASYNC_LOCKS, LOCKS, LOCKS_BY_NAME, PAPER_LOCKS, sweptRow, TRACE_ROW } from './rows/locks.js';
 import { NO_LOCK } from './rows/no-lock.js';
 import type { AsyncRow, Row, ScriptRow } from './rows/row.js';
-import { ASYNC_SEMAPHORES, PAPER_SEMAPHORES, SEMAPHORES, SEMAPHORES_BY_NAME } from './rows/semaphores.js';
+import {
+  ASYNC_SEMAPHORES,
+  PAPER_SEMAPHORES,
+  REFERENCE_SEMAPHORES,
+  SEMAPHORES,
+  SEMAPHORES_BY_NAME,
+} from './rows/semaphores.js';
 import { TODAY } from './rows/today.js';
 
 /**
@@ -64,7 +70,7 @@ export const BENCHMARKS: Record<Benchmark['name'], Benchmark> = {
     asyncCalls: 'await acquire + release',
     rows: SEMAPHORES,
     paper: PAPER_SEMAPHORES,
-    byName: SEMAPHORES_BY_NAME,
+    byName: [...SEMAPHORES_BY_NAME, ...REFERENCE_SEMAPHORES],
     floors: NO_LOCK,
     asyncRows: ASYNC_SEMAPHORES,
   },

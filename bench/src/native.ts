@@ -2,7 +2,7 @@
 
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Benchmark, Work } from './benchmarks.js';
@@ -16,7 +16,13 @@ import type { NativeRow } from './rows/row.js';
 
 const SOURCES = fileURLToPath(new URL('../native/', import.meta.url));
 const BUILD = fileURLToPath(new URL('../build/', import.meta.url));
-const BINARY = `${BUILD}native-bench`;
+
+/**
+ * The folder of a clone of P0514's reference implementation, https://github.com/ogiroux/semaphore, if the variable names
+ * one. Its licence (two clauses, BSD) lets anybody build it. None of its code is part of this project.
+ */
+const REFERENCE = process.env.P0514_REFERENCE;
+const BINARY = `${BUILD}native-bench${REFERENCE === undefined ? '' : '-with-reference'}`;
 
 /**
  * Returns the flags of the compiler for a processor. On ARM a compiler calls functions that choose the atomic
@@ -45,6 +51,21 @@ export interface NativeRun {
 /** The binary, or the reason why there is none. */
 export type NativeBinary = { binary: string; compiler: string } | { missing: string };
 
+/** A source file, and the flags that it takes besides the usual ones. */
+type Unit = readonly [file: string, flags: readonly string[]];
+
+/**
+ * Returns the files to compile. The reference implementation is C++14, and its header `semaphore` would take the place of
+ * the standard one if its folder were searched. So only its own file searches the folder.
+ */
+export function unitsOf(sources: readonly string[], reference: string | undefined): Unit[] {
+  const units = sources.filter((file) => file.endsWith('.cpp'));
+  if (reference === undefined) return units.map((file) => [file, []]);
+  const header = `-DTAKETURNS_P0514_REFERENCE="${reference}/include/semaphore"`;
+  const own: Unit = [`${reference}/lib/semaphore.cpp`, ['-std=c++14', `-I${reference}/include`]];
+  return [...units.map((file): Unit => [file, [header]]), own];
+}
+
 /** Builds the binary, unless it is newer than all of its sources. The source files are compiled in parallel. */
 export async function buildNative(): Promise<NativeBinary> {
   const sources = existsSync(SOURCES)
@@ -52,8 +73,8 @@ export async function buildNative(): Promise<NativeBinary> {
         .filter((file) => /\.(cpp|hpp|h)$/.test(file))
         .map((file) => SOURCES + file)
     : [];
-  const units = sources.filter((file) => file.endsWith('.cpp'));
-  if (units.length === 0) return { missing: 'bench/native holds no C++ sources' };
+  const units = unitsOf(sources, REFERENCE && resolve(REFERENCE));
+  if (sources.length === 0) return { missing: 'bench/native holds no C++ sources' };
 
   const compilers = [process.env.CXX, 'c++', 'g++', 'clang++'].filter((name) => name !== undefined && name !== '');
   for (const compiler of compilers as string[]) {
@@ -69,9 +90,9 @@ export async function buildNative(): Promise<NativeBinary> {
     const run = promisify(execFile);
     try {
       const objects = await Promise.all(
-        units.map(async (unit) => {
+        units.map(async ([unit, flags]) => {
           const object = join(folder, `${basename(unit)}.o`);
-          await run(compiler, [...FLAGS, '-c', unit, '-o', object]);
+          await run(compiler, [...FLAGS, ...flags, '-c', unit, '-o', object]);
           return object;
         }),
       );
@@ -102,6 +123,22 @@ export function nativeContention(
   const args = [workload, algorithm, '--threads', String(threads), '--seconds', String(seconds), ...knobs];
   if (work !== undefined) args.push('--inside', String(work.inside), '--outside', String(work.outside));
   return runJson(binary, probe ? [...args, '--probe'] : args, 60_000 + seconds * 2000, stop);
+}
+
+/**
+ * Lets threads take turns with so many permits. Returns how many were inside at most.
+ * @throws {Error} if these were more than there are permits.
+ */
+export async function nativePermits(
+  binary: string,
+  { algorithm, knobs }: Pick<NativeRow, 'algorithm' | 'knobs'>,
+  permits: number,
+  threads: number,
+  trips: number,
+): Promise<number> {
+  const numbers = ['--permits', `${permits}`, '--threads', `${threads}`, '--trips', `${trips}`];
+  return (await runJson<{ mostInside: number }>(binary, ['permits', algorithm, ...numbers, ...knobs], 60_000))
+    .mostInside;
 }
 
 export async function nativePair(binary: string, algorithm: string, seconds: number): Promise<number> {

@@ -1,10 +1,11 @@
-/** The bypass of locks by their own tickets: the count itself, and the bound of capacitors beside two controls. */
+/** The bypass of locks and semaphores by their own tickets: the count, the bounds, and controls that break the bounds. */
 import { afterAll, describe, expect, it } from 'vitest';
 import { allInCi } from '../../test/support/rounds.js';
 import { Host } from '../dist/workers/client.js';
 import { buildNative, nativeContention } from '../src/native.js';
 import { BYPASS, LOCKS_BY_NAME } from '../src/rows/locks.js';
 import type { NativeRow } from '../src/rows/row.js';
+import { PAPER_SEMAPHORES, SEMAPHORES_BY_NAME } from '../src/rows/semaphores.js';
 import { BAND_STARTS, BANDS, bypassBand } from '../src/workers/bypass-bands.js';
 import { TicketOrder, ticketWords } from '../src/workers/ticket-order.js';
 
@@ -100,5 +101,61 @@ describe('nobody is overtaken more often than the capacitor says', () => {
     let largest = 0;
     while (largest < BYPASS) largest = Math.max(largest, (await probe(name)).largestBypass);
     expect(largest).toBeGreaterThanOrEqual(BYPASS);
+  });
+});
+
+describe('nobody overtakes at a semaphore that promises first come, first served', () => {
+  const host = new Host();
+  afterAll(() => host.close());
+  const probe = (row: string) =>
+    host.run({ benchmark: 'semaphores', row, loop: 'probe', threads: 6, seconds: 0.2, warmUp: 5 });
+  const native = async (row: NativeRow, threads: number) => {
+    const built = await buildNative();
+    return 'binary' in built
+      ? nativeContention(built.binary, 'semabench', row, threads, 0.2, true)
+      : expect(built.missing).toMatch('compiler');
+  };
+  const inCpp = [...PAPER_SEMAPHORES, ...SEMAPHORES_BY_NAME].flatMap((row) => (row.kind === 'native' ? [row] : []));
+  const find = (name: string) => inCpp.find((row) => row.name === name) as NativeRow;
+
+  it.each([
+    'Semaphore',
+    'TwaSemaphore',
+    'TicketSemaphore',
+    'ChainSemaphore',
+    'ChainSemaphore due',
+    'ChainSemaphore conservative',
+    'ChannelSemaphore lazy',
+    'ChannelSemaphore conservative',
+    'LocationSemaphore',
+    'MultilaneSemaphore',
+    'js-ticket-notify-all',
+  ])('%s', async (name) => {
+    const { largestBypass, admissions, outOfOrder } = await probe(name);
+    expect({ largestBypass, outOfOrder }).toEqual({ largestBypass: 0, outOfOrder: 0 });
+    expect(admissions).toBeGreaterThan(0);
+  });
+
+  const ordered = inCpp.filter(({ name }) => /^(lanes of )?(twa|ticket|chain|channel|location)-/.test(name));
+  it.each(allInCi(ordered).map((row) => [row.name, row]))('%s, in C++', async (_, row) => {
+    // Waiters that spin for ever take turns only as the scheduler rotates, if there are more of them than processors.
+    const figures = await native(row, row.knobs.includes('--spin') ? 3 : 6);
+    if (figures !== undefined) expect(figures).toMatchObject({ largestBypass: 0, outOfOrder: 0 });
+  });
+
+  it('a control: a semaphore that lets threads barge', { timeout: 60_000 }, async () => {
+    let largest = 0;
+    while (largest === 0) largest = (await probe('js-barging+ticket')).largestBypass;
+    expect(largest).toBeGreaterThan(0);
+  });
+
+  it.each(['sem_t+ticket', 'std::counting_semaphore+ticket'])('a control: %s', { timeout: 60_000 }, async (name) => {
+    let largest = 0;
+    while (largest === 0) {
+      const figures = await native(find(name), 6);
+      if (figures === undefined) return;
+      largest = figures.largestBypass ?? 0;
+    }
+    expect(largest).toBeGreaterThan(0);
   });
 });

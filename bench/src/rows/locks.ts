@@ -367,6 +367,16 @@ export const LOCKS_BY_NAME: readonly Row[] = [
   counterpart(`ClhLock${SPIN}`, 'clh-spin', 'clh-futex', ['--spin', SPINNING]),
   counterpart('TicketLock', 'ticket-store-futex'),
   counterpart(`TicketLock${SPIN}`, 'ticket-store-spin', 'ticket-store-futex', ['--spin', SPINNING]),
+  // The inner lock as the paper prints it, in both memory orders, bare and in a capacitor.
+  ...['tts-exchange', 'tts-exchange+printedOrders'].flatMap((name) => [
+    counterpart(`TtsLock${SPIN}`, name),
+    counterpart(`TtsLock${SPIN}`, `${name}+capacitor`, `${name}+capacitor`, [
+      '--spin',
+      SPINNING,
+      '--far-spin',
+      SPINNING,
+    ]),
+  ]),
   ...['TtsLock', 'TicketLock', 'McsLock'].flatMap((of) =>
     [false, true].flatMap((spin) => nativeCapacitors(of, OF_THE_FIGURE[of] as string, spin)),
   ),

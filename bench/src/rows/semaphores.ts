@@ -5,7 +5,7 @@ import { JsBargingSemaphore } from './js-barging.js';
 import { JsTicketSemaphore } from './js-ticket.js';
 import { attachSemaphore, shareSemaphore } from './multithreading.js';
 import { RING, Ring } from './ring.js';
-import { type AsyncRow, library, native, type Row, type ScriptRow, SPINNING, wakesOf } from './row.js';
+import { type AsyncRow, library, type NativeRow, native, type Row, type ScriptRow, SPINNING, wakesOf } from './row.js';
 import type { SemaphoreLike } from './subjects.js';
 
 interface SemaphoreClass {
@@ -72,12 +72,41 @@ function p0514(name: string, make: (module: typeof import('taketurns/p0514')) =>
   };
 }
 
+/**
+ * A barging semaphore whose acquire takes a ticket first, which the semaphore does not know: the control for the count of
+ * the bypass by tickets.
+ */
+const BARGING_WITH_TICKET: ScriptRow<SemaphoreLike> = {
+  kind: 'script',
+  name: 'js-barging+ticket',
+  family: 'JavaScript',
+  share: async () => ({
+    shared: { words: JsBargingSemaphore.share(1), next: new Int32Array(new SharedArrayBuffer(4)) },
+  }),
+  join: async (shared) => {
+    const { words, next } = shared as Record<'words' | 'next', Int32Array>;
+    const semaphore = new JsBargingSemaphore(words);
+    let latest = -1;
+    const acquire = () => {
+      latest = Atomics.add(next, 0, 1);
+      semaphore.acquire();
+    };
+    return { subject: { acquire, release: () => semaphore.release() }, ticket: () => BigInt(latest) };
+  },
+};
+
+/** A C++ algorithm whose waiters poll and then park, and the same with waiters that spin for ever. */
+function parkingAndSpinning(name: string, park = `${name}-futex`, ...more: string[]): NativeRow[] {
+  return [native(park), native(`${name}-spin`, park, ['--spin', SPINNING, ...more])];
+}
+
 const algorithms = () => import('taketurns/algorithms');
 const twa = async () => (await algorithms()).TwaSemaphore;
 const ticket = async () => (await algorithms()).TicketSemaphore;
 const chain = async () => (await algorithms()).ChainSemaphore;
 const channel = async () => (await algorithms()).ChannelSemaphore;
 const location = async () => (await algorithms()).LocationSemaphore;
+const multilane = async () => (await algorithms()).MultilaneSemaphore;
 
 export const SEMAPHORES: readonly Row[] = [
   // The rows that release 64 permits at once need room for them. A release looks at the max, as it does by default.
@@ -232,7 +261,41 @@ export const SEMAPHORES_BY_NAME: readonly Row[] = [
   semaphore('ChannelSemaphore spin near', channel, SPIN_NEAR),
   semaphore('LocationSemaphore spin', location, SPIN),
   semaphore('LocationSemaphore spin near', location, SPIN_NEAR),
+  conservative('ChainSemaphore conservative', chain, { wake: 'all' }),
+  conservative('ChannelSemaphore conservative', channel),
+  semaphore('MultilaneSemaphore', multilane),
+  BARGING_WITH_TICKET,
   native('benaphore'),
+  // Listings 3 to 5, whose releases are as printed: those of Listings 3 and 4 have no short-cut.
+  ...['chain', 'chain-lazy', 'channel', 'channel-lazy', 'channel-sequence', 'location'].flatMap((name) =>
+    parkingAndSpinning(name),
+  ),
+  ...['chain', 'channel', 'location'].map((name) =>
+    native(`${name}-spin+printedOrders`, `${name}-futex+printedOrders`, ['--spin', SPINNING]),
+  ),
+  // The note of the second listing on capacitors: near waiters poll in a loop of their own.
+  ...parkingAndSpinning('twa-near-loop', undefined, '--far-spin', SPINNING),
+  ...parkingAndSpinning('lanes of ticket'),
+  ...parkingAndSpinning('lanes of twa', undefined, '--far-spin', SPINNING),
+  // Other ways to pause between two polls.
+  ...['lfence', 'yield'].flatMap((pause) => [
+    native(`ticket-spin ${pause}`, 'ticket-futex', ['--spin', SPINNING, '--pause', pause]),
+    native(`twa-spin ${pause}`, 'twa-futex', ['--spin', SPINNING, '--far-spin', SPINNING, '--pause', pause]),
+  ]),
+  native('p0514-one-word'),
+  native('p0514-two-words'),
+  native('std::atomic::wait'),
+  native('sem_t+ticket'),
+  native('std::counting_semaphore+ticket'),
+];
+
+/**
+ * The rows of P0514's reference implementation, measured only if the command line names them. The binary has them if
+ * P0514_REFERENCE names the folder of the implementation.
+ */
+export const REFERENCE_SEMAPHORES: readonly Row[] = [
+  native('p0514-reference binary'),
+  native('p0514-reference counting'),
 ];
 
 export const ASYNC_SEMAPHORES: readonly AsyncRow[] = [
