@@ -68,7 +68,7 @@ export {
   waitersOf,
   wakeHead,
 } from './kinds/mutex/mutex';
-export { cancelHead, compete, reserveLock } from './kinds/mutex/mutex-head';
+export { cancelHead, compete, reserveLock, unlockToOwn } from './kinds/mutex/mutex-head';
 export { turnLasted } from './kinds/mutex/mutex-pace';
 export { ownersDied } from './kinds/semaphore/robust';
 export { askAll, asks, dispose } from './queue/closing';
@@ -97,4 +97,13 @@ export {
   tryAcquireRobust,
   waitsSince,
 } from './queue/queue';
-export { arrive, cancelRun, dropRun, enterRun, finishCancelRun, finishReleaseAndSettle, settle } from './queue/runs';
+export {
+  arrive,
+  cancelRun,
+  dropRun,
+  enterRun,
+  finishCancelRun,
+  finishReleaseAndSettle,
+  releaseToOwn,
+  settle,
+} from './queue/runs';

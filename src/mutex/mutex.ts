@@ -304,8 +304,7 @@ export class Mutex extends SharedObject<typeof KIND> implements MutexLimit, Mute
    * @example mutex.unlock();
    */
   unlock(): void {
-    const head = this.#head;
-    if (head.waits) head.planRest();
+    if (this.#head.waits && this.#unlockToOwn()) return;
     const answer = this.#unlock(this.#at);
     if (answer !== 0) this.#finishUnlock(answer);
   }
@@ -314,10 +313,16 @@ export class Mutex extends SharedObject<typeof KIND> implements MutexLimit, Mute
    * @internal Does what `unlock` does. The code is written twice, because `unlock` is slower if it calls this method.
    */
   [giveBack](): void {
-    const head = this.#head;
-    if (head.waits) head.planRest();
+    if (this.#head.waits && this.#unlockToOwn()) return;
     const answer = this.#unlock(this.#at);
     if (answer !== 0) this.#finishUnlock(answer);
+  }
+
+  /** Unlocks for the promise of this thread that is the head, if `Promises.unlockToOwn` can do that. */
+  #unlockToOwn(): boolean {
+    const head = this.#head;
+    head.planRest();
+    return this.#at !== CLOSED_OBJECT && this.#shared.promises.unlockToOwn(head);
   }
 
   #finishUnlock(answer: number): void {
@@ -403,13 +408,14 @@ export class Mutex extends SharedObject<typeof KIND> implements MutexLimit, Mute
       stop();
       if (value !== undefined) resolve(value.catch((error) => refuse(this, error, leaving?.reason)).catch(locate));
       else {
-        resolve(passes ? give(true) : this.#whenOwner(give));
+        // A promise that is granted by `unlockToOwn` has no death to learn of.
+        if (passes) resolve(give(true));
+        else resolve(head.granted === has ? give(false) : this.#whenOwner(give));
         shared.grants += uncounted;
         uncounted = 0;
       }
     };
-    const due = head.whenDue(has, since);
-    if (isImpatient) leaving = { run: promises.alone(due), head: has, reason: undefined };
+    if (isImpatient) leaving = { run: promises.alone(has), has, reason: undefined };
     // The code of the signal runs before the request queues up.
     if (leaving) stop = cancelOn(timeout, signal, cancelling(promises, head, leaving), () => wanted(this));
     this[back]();
@@ -417,7 +423,7 @@ export class Mutex extends SharedObject<typeof KIND> implements MutexLimit, Mute
     if (head.isOwed) head.flush();
     // The promise may become the head at once.
     if (promises.first === 0) head.planRest();
-    const answer = promises.arrive(this, this.#at, 1, due, leaving?.run);
+    const answer = promises.arrive(this, this.#at, 1, has, leaving?.run);
     if (answer === ADMITTED) {
       // Nothing is called before `head` knows the promise (promises.ts).
       head.owed.promise = has;

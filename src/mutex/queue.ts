@@ -60,8 +60,8 @@ export function headOf({ membership: { core, doorbell }, shared }: Reference): H
 /** A request with a time-out or a signal, and the reason for which it has left. */
 export interface Leaving {
   readonly run: Run;
-  /** Settles the promise when it is the head. */
-  readonly head: Resolve;
+  /** Settles the promise. */
+  readonly has: Resolve;
   reason: unknown;
 }
 
@@ -73,6 +73,6 @@ export function cancelling(promises: Promises, head: HeadPromise, request: Leavi
       return request.reason;
     };
     promises.cancel(request.run, give);
-    if (head.owed.promise === request.head) head.cancel(give);
+    if (head.owed.promise === request.has) head.cancel(give);
   };
 }

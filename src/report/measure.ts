@@ -10,8 +10,8 @@
  *
  *     a wait in a queue    park, parkFor ──► compete, of a mutex, ──► over; or cancel, cancelHead
  *     a wait for a phase   waitsBegin ──► waitsEnd
- *     a promise            the element says since when ──► settle, finishReleaseAndSettle, reserveLock of a mutex;
- *                          or cancelRun, dropRun
+ *     a promise            the element says since when ──► settle, releaseToOwn, finishReleaseAndSettle; of a mutex
+ *                          reserveLock, unlockToOwn; or cancelRun, dropRun
  *     a wait for a rate    RateQueue tells when it is over (src/rates/queue.ts), because its requests sleep more than
  *                          once, and all promises of a thread together
  *
@@ -229,7 +229,7 @@ function measureQueues(core: Core, view: View, thread: number, now: () => number
 
 /** Measures how long promises wait in queues. */
 function measurePromises(core: Core, view: View, membership: Measured, tell: Tell): void {
-  const { settle, finishReleaseAndSettle, reserveLock, cancelRun, dropRun } = core;
+  const { settle, releaseToOwn, finishReleaseAndSettle, reserveLock, unlockToOwn, cancelRun, dropRun } = core;
   /** Returns what the element of a run says, before the run is over. */
   const read = (number: number) => {
     const e = elementOf(view, number);
@@ -250,6 +250,16 @@ function measurePromises(core: Core, view: View, membership: Measured, tell: Tel
   core.settle = (number, attachment) => settling(number, () => settle(number, attachment));
   core.finishReleaseAndSettle = (s, n, answered, run, attachment) =>
     settling(run, () => finishReleaseAndSettle(s, n, answered, run, attachment));
+  core.releaseToOwn = (s, n, run, attachment) =>
+    settling(run, () => releaseToOwn(s, n, run, attachment)) === 0 ? 0 : 1;
+  core.unlockToOwn = (m, run, attachment) => {
+    const waited = waitedBy(view, elementOf(view, attachment));
+    const answer = unlockToOwn(m, run, attachment);
+    try {
+      if (answer !== 0) tell(m, waited, false, false);
+    } catch {}
+    return answer;
+  };
   core.reserveLock = (m, attachment) => {
     const answer = reserveLock(m, attachment);
     // The mutex may also have been disposed of.

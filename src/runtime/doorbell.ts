@@ -21,7 +21,7 @@ import type { Core } from '../border/core.js';
 import { DOORBELL_TO_DUE, DUE_WORDS } from '../border/numbers.js';
 import type { WaitAsync } from '../host/host.js';
 import { timestamp } from './clock.js';
-import { NO_SLOT } from './numbers.js';
+import { NO_REST, NO_SLOT } from './numbers.js';
 
 /** Whether the runtime has `Atomics.waitAsync`. If it has none, the host has a substitute. */
 export const isNative = typeof Atomics.waitAsync === 'function';
@@ -46,6 +46,8 @@ export interface Flushable {
   flush(): void;
   /** @internal The bit of the DUE_WORDS that is set when the object is due; NO_SLOT if no thread rings for it. */
   slot: number;
+  /** @internal The number of the rest for which the doorbell knows that the object waits and is perhaps not entered. */
+  plannedFor: number;
 }
 
 export class Doorbell {
@@ -61,6 +63,8 @@ export class Doorbell {
   #inDoubt = false;
   #listening = false;
   #restDue = false;
+  /** The number of the next rest that is planned. */
+  #next = 0;
   /** The last time that `timestamp` has read, and how often it has been called since the last rest was planned. */
   #stamp = 0;
   #stamps = 0;
@@ -74,12 +78,14 @@ export class Doorbell {
 
   /** @internal Is called when the first promise waits. */
   waitFor(promises: Flushable): void {
+    if (this.#isPlanned(promises)) return;
     this.#waiting.add(promises);
     this.restSoon(promises);
   }
 
   /** @internal Is called when the last promise has been settled. */
   done(promises: Flushable): void {
+    promises.plannedFor = NO_REST;
     this.#waiting.delete(promises);
     this.#notEntered.delete(promises);
     this.#put(promises, NO_SLOT);
@@ -93,7 +99,10 @@ export class Doorbell {
    * and an old table keeps all later ones, up to the next collection of the whole heap.
    */
   entered(promises: Flushable, number: number): void {
-    if (this.#inDoubt) this.#notEntered.delete(promises);
+    if (this.#inDoubt) {
+      promises.plannedFor = NO_REST;
+      this.#notEntered.delete(promises);
+    }
     const SLOTS = 256;
     this.#put(promises, number % SLOTS);
   }
@@ -109,12 +118,19 @@ export class Doorbell {
 
   /** @internal Is called when an object is perhaps not entered: a rest follows soon. */
   restSoon(promises: Flushable): void {
+    if (this.#isPlanned(promises)) return;
     this.#notEntered.add(promises);
+    promises.plannedFor = this.#next;
     if (this.#restDue) return;
     // The order matters: if an exhausted stack makes `soon` fail, the next call tries again.
     host.soon(this.#soon);
     this.#restDue = true;
     this.#stamps = 0;
+  }
+
+  /** Whether nothing is left to do before the next rest looks at the object. Each promise asks this several times. */
+  #isPlanned(promises: Flushable): boolean {
+    return this.#restDue && promises.plannedFor === this.#next;
   }
 
   /**
@@ -129,6 +145,7 @@ export class Doorbell {
 
   readonly #soon = (): void => {
     this.#restDue = false;
+    this.#next++;
     this.#rest();
   };
 

@@ -20,8 +20,9 @@ export function embedded(bytes: string): () => WebAssembly.Module {
  *                                     the blocking functions of the algorithms                papers/algorithms/compiled.ts
  *     that looks for deadlocks        park, compete, sleepInPhase, drainReaders, sleepOn      report/long-sleeps.ts
  *     that measures its waits         enqueue, queue, park, parkFor, compete, cancel,         report/measure.ts
- *                                     cancelHead, settle, finishReleaseAndSettle, reserveLock,
- *                                     cancelRun, dropRun, waitsBegin, waitsEnd
+ *                                     cancelHead, settle, releaseToOwn, finishReleaseAndSettle,
+ *                                     reserveLock, unlockToOwn, cancelRun, dropRun, waitsBegin,
+ *                                     waitsEnd
  *     of Deno                         the functions in which it sleeps; and all functions,    host/deno-bun.ts
  *                                     once it was terminated
  *     that has left the arena         createObject, attach, draftName, reap                   membership.ts

@@ -24,7 +24,7 @@ import type { Core } from '../border/core.js';
 import { ADMITTED, ANSWER_CLOSED, OBJECT_SIZE } from '../border/numbers.js';
 import type { Doorbell, Flushable } from './doorbell.js';
 import { CancelledError, DisposedError } from './errors.js';
-import { NO_SLOT } from './numbers.js';
+import { NO_REST, NO_SLOT } from './numbers.js';
 import { type Ahead, GRANTED, type Promises, type Resolve, Settlement } from './promises.js';
 
 /** The part of `Shared` (membership.ts) that the head needs. */
@@ -47,6 +47,10 @@ export class HeadPromise implements Flushable, Ahead {
   /** Whether a call of the core for the promise is under way, or an exception has ended it. */
   #isAsking = false;
   slot = NO_SLOT;
+  plannedFor = NO_REST;
+  granted: Resolve | undefined;
+  /** The promise that has become the head last. */
+  #latest: Resolve | undefined;
 
   constructor(core: Core, doorbell: Doorbell, shared: Known) {
     this.#core = core;
@@ -56,7 +60,7 @@ export class HeadPromise implements Flushable, Ahead {
 
   /** Whether an exception has ended a call for a promise. Then `flush` must come before another promise is the head. */
   get isOwed(): boolean {
-    return this.#isAsking || this.owed.outcome !== undefined;
+    return this.#isAsking || this.owed.outcome !== undefined || this.granted !== undefined;
   }
 
   /** Whether a promise waits. */
@@ -74,30 +78,28 @@ export class HeadPromise implements Flushable, Ahead {
     this.#shared.promises.planRest();
   }
 
-  /** Returns what settles a promise in the queue: the promise becomes the head, which `has` settles, or is rejected. */
-  whenDue(has: Resolve, since: number): Resolve {
-    let isHead = false;
-    return (value) => {
-      if (value !== undefined) {
-        has(value);
-        return;
-      }
-      // The head begins in a callback, and not after an await, so no other task of this thread runs in between.
-      this.planRest();
-      // An exception may have ended the call by which the head before was to learn that it has the lock.
-      if (this.isOwed) this.flush();
-      // An exception may have ended an earlier call of this function.
-      if (isHead) return;
-      isHead = true;
-      this.owed.promise = has;
-      this.asks = this.#shared.promises.asks;
-      this.begin(since);
-    };
+  /**
+   * A promise in the queue is due, and becomes the head. It waits since the time that its run had in the core, which has
+   * copied this time. Is called in a callback, and not after an await, so no other task of this thread runs in between.
+   */
+  due(promise: Resolve): void {
+    this.planRest();
+    // An exception may have ended the call by which the head before was to learn that it has the lock.
+    if (this.isOwed) this.flush();
+    // An exception may have ended an earlier call of this method.
+    if (this.#latest === promise) return;
+    this.#latest = this.owed.promise = promise;
+    this.asks = this.#shared.promises.asks;
+    try {
+      this.flush();
+    } catch {
+      // The stack is exhausted. The rest goes on with the promise.
+    }
   }
 
   /**
-   * Is called when a promise has become the head: it is the promise of `owed`, and `asks` has been set. The promise has
-   * waited since `since`. If the stack is exhausted, the rest goes on with the promise.
+   * Is called when a promise has become the head without a wait in the queue: it is the promise of `owed`, and `asks` has
+   * been set. The promise has waited since `since`. If the stack is exhausted, the rest goes on with the promise.
    */
   begin(since: number): void {
     try {
@@ -107,9 +109,17 @@ export class HeadPromise implements Flushable, Ahead {
     } catch {}
   }
 
+  tell(): void {
+    const { granted } = this;
+    if (granted === undefined) return;
+    granted();
+    this.granted = undefined;
+  }
+
   /** Takes the lock if it may. Is called when this thread has given the lock back, and by the doorbell. */
   flush(): void {
     const { owed } = this;
+    this.tell();
     if (!this.waits) {
       this.#doorbell.done(this);
       return;
@@ -143,6 +153,7 @@ export class HeadPromise implements Flushable, Ahead {
 
   /** As `forget` of the promises. */
   forget(reason?: Error): void {
+    this.tell();
     const settle = this.owed.drop();
     if (reason) settle?.(Promise.reject(reason));
   }

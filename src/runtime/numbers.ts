@@ -13,6 +13,8 @@ export const MOST_POLLS = 1_000_000;
 export const HELD = 0;
 /** The slot of an object for which no thread rings. */
 export const NO_SLOT = -1;
+/** The number of the rest that looks at an object for which no rest is planned. */
+export const NO_REST = -1;
 /** How waits for a phase have ended, for who measures them: they have blocked the thread, or have failed, or both. */
 export const WAIT_BLOCKED = 1;
 export const WAIT_FAILED = 2;

@@ -41,7 +41,7 @@ import type { Signal } from '../common/signals.js';
 import { cancelOn, locate, type Wanted } from './cancellation.js';
 import type { Doorbell, Flushable } from './doorbell.js';
 import { CancelledError, type described, disposed } from './errors.js';
-import { NO_SLOT } from './numbers.js';
+import { NO_REST, NO_SLOT } from './numbers.js';
 
 /** Settles a promise. It gets nothing if the promise is fulfilled, and otherwise a promise that rejects. */
 export type Resolve = (value?: Promise<never>) => void;
@@ -86,13 +86,23 @@ export interface Ahead {
    * attachment says whether the head has its permit still, and for the next head it would say the same.
    */
   readonly isOwed: boolean;
+  readonly owed: Settlement;
+  /** The promise that has got the lock by `unlockToOwn`, and does not know it yet. */
+  granted: Resolve | undefined;
+  /** The count of cancelAll that the promises in the queue had seen when the promise became the head. */
+  asks: number;
   flush(): void;
+  /** The first promise of the queue is due, and becomes the head. */
+  due(promise: Resolve): void;
+  /** Tells `granted`. */
+  tell(): void;
 }
 
 /** The part of `Shared` (membership.ts) that promises need. */
 export interface Known {
   readonly address: number;
   readonly countedBy: number;
+  readonly attachment: number;
   readonly head: Ahead | undefined;
   grants: number;
   /** Is called by the event loop, before promises are settled. No function of a promise runs then. */
@@ -274,6 +284,7 @@ export class Promises implements Flushable {
   /** Whether the first run is perhaps not entered. */
   #notEntered = false;
   slot = NO_SLOT;
+  plannedFor = NO_REST;
   #firstRun: Run | undefined;
   #lastRun: Run | undefined;
   /** The functions that settle the promises that do not stand alone. */
@@ -492,6 +503,60 @@ export class Promises implements Flushable {
   }
 
   /**
+   * Gives one permit of the object at this address back to the first promise, if no other request is before the promise.
+   * Fulfils the promise. Returns false if nothing has changed: then the thread releases as if no promise waited.
+   */
+  releaseToOwn(at: number): boolean {
+    if (!this.#notEntered) this.planRest();
+    const owed = this.#owed;
+    if (owed.outcome !== undefined || this.#core.releaseToOwn(at, 1, this.first, this.#shared.countedBy) === 0)
+      return false;
+    owed.run = this.#firstRun;
+    owed.count = 1;
+    owed.outcome = GRANTED;
+    this.#pay();
+    // The function of the promise may have released, and left the promises to this call.
+    if (this.#again) this.#settle();
+    return true;
+  }
+
+  /**
+   * Gives the lock of this thread to its promise that is the head. The first promise here becomes the head, if no other
+   * request is between the two. Returns false if nothing has changed: then the thread unlocks as if no promise waited.
+   */
+  unlockToOwn(head: Ahead): boolean {
+    const run = this.#firstRun;
+    if (run === undefined || this.owes || head.isOwed) return false;
+    const { owed } = head;
+    const next = run.alone ?? this.#waiters.peek();
+    const { address, attachment } = this.#shared;
+    if (this.#core.unlockToOwn(address, run.number, attachment) === 0) return false;
+    // Nothing is called until both promises are noted, and the new head is out of its run.
+    head.granted = owed.promise;
+    owed.promise = next;
+    head.asks = this.asks;
+    if (run.alone === undefined) {
+      this.#waiters.first++;
+      this.#over++;
+    }
+    run.waiting--;
+    if (run.waiting === 0) {
+      const following = run.next;
+      this.#firstRun = following;
+      if (following) {
+        following.previous = undefined;
+        this.first = following.number;
+      } else {
+        this.#lastRun = undefined;
+        this.first = this.last = 0;
+      }
+    }
+    head.tell();
+    this.#paid();
+    return true;
+  }
+
+  /**
    * Settles all promises that are due, whichever thread made them due. No thread rings for a run after this
    * thread has settled its first promises.
    */
@@ -591,14 +656,21 @@ export class Promises implements Flushable {
         this.#over++;
       }
       const { promise, value } = owed;
+      const { head } = this.#shared;
       owed.isTelling = true;
       try {
-        (promise as Resolve)(value);
+        if (head !== undefined && value === undefined) head.due(promise as Resolve);
+        else (promise as Resolve)(value);
         owed.told(promise as Resolve);
       } finally {
         owed.isTelling = false;
       }
     }
+    this.#paid();
+  }
+
+  /** Promises have left the queue. */
+  #paid(): void {
     if (this.first === 0) this.#end();
     else if (this.#over >= this.#nextFrom) this.#tellTime();
   }

@@ -425,7 +425,10 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
    */
   release(permits = 1): void {
     const promises = this.#promises;
-    if (promises.first !== 0) promises.planRest();
+    if (promises.first !== 0) {
+      promises.planRest();
+      if (permits === 1 && promises.releaseToOwn(this.#at)) return;
+    }
     if (permits !== 1) this.#releaseMany(permits);
     else {
       const answer = this.#releaseOne(this.#at);
@@ -436,7 +439,10 @@ export class Semaphore extends SharedObject<typeof KIND> implements SemaphoreRun
   /** @internal Does what `release` does. The code is written twice, because `release` is slower if it calls this method. */
   [release](permits: number): void {
     const promises = this.#promises;
-    if (promises.first !== 0) promises.planRest();
+    if (promises.first !== 0) {
+      promises.planRest();
+      if (permits === 1 && promises.releaseToOwn(this.#at)) return;
+    }
     if (permits !== 1) this.#releaseMany(permits);
     else {
       const answer = this.#releaseOne(this.#at);

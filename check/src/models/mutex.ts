@@ -1,5 +1,5 @@
 /** The table of models of the mutex. */
-import { CMPXCHG, NOTIFY, RMW } from '../engine/wasm/code.js';
+import { CMPXCHG, NOTIFY, RMW, STORE } from '../engine/wasm/code.js';
 import type { Section } from '../engine/wasm/uninterruptible.js';
 import { constant } from '../scene/layout.js';
 import type { Model } from '../scene/model.js';
@@ -361,12 +361,19 @@ export const sections: readonly Section[] = [
     to: [constant('E_REQUEST'), constant('E_HELD')],
     returns: CLOSED,
   },
-  ...['mutex-head/takeLock', 'mutex-head/returnHeadPermit'].map((fn) => ({
+  ...['mutex-head/takeLock', 'mutex-head/returnHeadPermit', 'mutex-head/unlockToOwn'].map((fn) => ({
     name: `R8, ${fn}`,
     fn,
     from: { kind: CMPXCHG, word: constant('M_WORD') },
     to: [constant('GRANT')],
   })),
+  {
+    name: 'R8, unlockToOwn, the run',
+    fn: 'mutex-head/unlockToOwn',
+    from: { kind: RMW, word: constant('GRANT') },
+    to: [constant('E_START'), constant('E_STATE')],
+    by: [STORE],
+  },
   // After this exchange no other thread wakes the head: for all other threads the head is awake.
   {
     name: 'R9, wakeHead',

@@ -479,6 +479,11 @@ export abstract class Scene {
     this.permits.releasing(t, semaphore, width, own, this.hasMax(semaphore) && !this.isRobust(semaphore));
   }
 
+  /** As `releasing`, for a call that gives the permits to a promise of t if it can, and else does nothing. */
+  releasingToOwn(t: number, semaphore: number, width: number, own: boolean): void {
+    this.permits.releasingToOwn(t, semaphore, width, own);
+  }
+
   /** Notes that a release is refused, which `releasing` has noted. */
   refused(t: number): void {
     this.permits.refused(t);

@@ -10,7 +10,11 @@ import { me, owner, sleepOn, threadRecord } from '../../arena/threads';
 import {
   ASYNC,
   CLOSED_BELOW,
+  E_END,
   E_HELD,
+  E_SINCE,
+  E_START,
+  E_STATE,
   GRANT,
   O_DEATHS,
   O_TIMEOUTS,
@@ -31,6 +35,7 @@ import {
 } from '../../queue/pending-call';
 import { pollsPaid, pollsWereVain } from '../../queue/polling';
 import { recover, wakeDue } from '../../queue/queue';
+import { keepElement, leaveRun, nextOfOwn } from '../../queue/runs';
 import {
   asksBefore,
   backOff,
@@ -195,6 +200,35 @@ export function reserveLock(m: usize, attachment: i32): i32 {
     }
     if (takeLock(m, w, attachment, false)) return ADMITTED;
   }
+}
+
+/**
+ * Gives the lock of this thread to the promise of the thread that is the head, and makes the first promise of the
+ * thread's run `number` the head, if no other request is between the two. Returns whether it has done so: if not, nothing
+ * has changed.
+ *
+ * This call stands for `unlock`, `reserveLock`, `settle` and the `reserveLock` of the next head. The head has reserved the
+ * lock, so no other thread could take it in between. The word stays reserved, and says that a head of this thread sleeps.
+ * @replaced by src/report/measure.ts: calls this function, and notes how long the wait lasts
+ */
+export function unlockToOwn(m: usize, number: i32, attachment: i32): bool {
+  const record = recordOf(attachment);
+  const w = atomic.load<i64>(m, M_WORD);
+  const bits = w & (M_OWNER | M_RESERVED | M_SLEEPING | M_CLOSED | M_OWNER_DIED);
+  if (bits !== (owner | M_RESERVED | M_SLEEPING) || atomic.load<i64>(record, E_HELD) === 0) return false;
+  const e = nextOfOwn(m, 1, number);
+  if (e === 0) return false;
+  const start = atomic.load<i64>(e, E_START);
+  const state = atomic.load<i64>(e, E_STATE);
+  const isLast = atomic.load<i64>(e, E_END) === start + 1;
+  if (atomic.cmpxchg<i64>(m, w, w - M_WAITER, M_WORD) !== w) return false; // R8 begins
+  atomic.add<i64>(m, 1, GRANT);
+  leaveRun(e, start + 1, state, isLast); // R8 ends
+  // Promises that began to wait together have the same time. To compare the two takes less time than a store.
+  const since = atomic.load<i32>(e, E_SINCE);
+  if (atomic.load<i32>(record, E_SINCE) !== since) atomic.store<i32>(record, since, E_SINCE);
+  if (isLast) keepElement(e);
+  return true;
 }
 
 /**

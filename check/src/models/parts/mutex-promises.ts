@@ -51,6 +51,7 @@ import {
   RUN,
   remove,
   STAGE,
+  UNLOCKING_TO_OWN,
   WAITS,
 } from './mutex-words.js';
 
@@ -208,6 +209,13 @@ function goesOn(scene: Scene, t: number): boolean {
       return settle(scene, t);
     case DROPPING:
       return drop(scene, t);
+    case UNLOCKING_TO_OWN:
+      if (answer === 0) return call(scene, t, UNLOCKING, 'unlock', mutex(scene));
+      has(scene, t);
+      ready(scene, t, 1);
+      remove(scene, t);
+      becomeHead(scene, t, scene.get(t, SEEN));
+      break;
     case UNLOCKING:
       if (answer === ANSWER_NOT_HELD) throw new Violation(`thread ${t} cannot unlock`);
       if (answer !== MORE) break;
@@ -302,7 +310,11 @@ export function checkLeft(scene: Scene): void {
 export function unlocking(scene: Scene, t: number): boolean {
   if (scene.get(t, STAGE) !== 0) return goesOn(scene, t);
   scene.set(t, HAS, 0);
-  return call(scene, t, UNLOCKING, 'unlock', mutex(scene));
+  const run = firstRun(scene, t);
+  if (!head(scene, t) || run === 0) return call(scene, t, UNLOCKING, 'unlock', mutex(scene));
+  // The thread plans a rest before, because the call may take the run out of the waiting array.
+  scene.set(t, FLUSH_DUE, 1);
+  return call(scene, t, UNLOCKING_TO_OWN, 'unlockToOwn', mutex(scene), run, scene.attachment(t, 0));
 }
 
 // The phases of lockAsync.

@@ -22,6 +22,8 @@ export const HAS = GOT + 1;
 
 // Words within one operation.
 export const STAGE = LOCAL;
+/** In STAGE: the thread is in a call that gives its lock to its own promise. */
+export const UNLOCKING_TO_OWN = 15;
 /** Not 0 while a promise is about to take a ticket: ALONE if the promise may cancel, 1 if not. */
 export const ARRIVING = LOCAL + 1;
 /** Whether the thread itself waits with a ticket. */
@@ -123,7 +125,8 @@ export function wrote(scene: Scene, t: number, address: number, before: number, 
   const is = ownerOf(scene);
   const left = (before & FEW_WAITERS) > (scene.machine.words[address >> 2] & FEW_WAITERS);
   if (was === is) {
-    if (left) cancelled(scene, t);
+    if (left && is === t + 1 && scene.get(t, STAGE) === UNLOCKING_TO_OWN) took(scene, t, left, bypass);
+    else if (left) cancelled(scene, t);
   } else if (was !== 0) {
     if (is !== 0) throw new Violation(`thread ${t} passes the lock from ${was} to ${is}`);
     if (was !== t + 1) {

@@ -19,6 +19,8 @@ const { GIVING, TAKEN } = words;
 const HANDING = 1 << 11;
 /** In GIVING: the thread looks for room before it gives the permits. */
 const LOOKING = 1 << 12;
+/** In GIVING: the thread gives the permits when it raises grant, and before that it may give nothing. */
+const TO_OWN = 1 << 13;
 /** If an object has been closed, its grant lies at least this far behind its ticket. */
 const CLOSED = 2 ** 60;
 
@@ -79,6 +81,12 @@ export class Permits {
     this.#ghosts.setWord(t, GIVING, width | (semaphore << 8) | (own ? 1 << 9 : 0) | (looks ? LOOKING : 0));
   }
 
+  /** As `releasing`, for a call that gives the permits to a promise of t if it can, and else does nothing. */
+  releasingToOwn(t: number, semaphore: number, width: number, own: boolean): void {
+    this.releasing(t, semaphore, width, own, false);
+    this.#ghosts.setWord(t, GIVING, this.#ghosts.word(t, GIVING) | TO_OWN);
+  }
+
   /** Notes that t gives nothing, because there is no room. */
   refused(t: number): void {
     this.#ghosts.setWord(t, GIVING, 0);
@@ -100,6 +108,11 @@ export class Permits {
     const giving = ghosts.word(t, GIVING);
     if (giving === 0 || giving === HANDING) return;
     if ((giving & LOOKING) !== 0 && !this.#arena.machine.pendingIsWrite(t)) return;
+    if ((giving & TO_OWN) === 0) this.#give(t, giving);
+  }
+
+  #give(t: number, giving: number): void {
+    const ghosts = this.#ghosts;
     ghosts.setWord(t, GIVING, 0);
     const semaphore = (giving >> 8) & 1;
     const width = giving & 0xff;
@@ -111,7 +124,7 @@ export class Permits {
   /** Returns how many permits that the thread holds it is about to give back to the semaphore. */
   givingBack(t: number, semaphore: number): number {
     const giving = this.#ghosts.word(t, GIVING);
-    return giving >> 9 === 1 && ((giving >> 8) & 1) === semaphore ? giving & 0xff : 0;
+    return (giving & ~TO_OWN) >> 9 === 1 && ((giving >> 8) & 1) === semaphore ? giving & 0xff : 0;
   }
 
   /**
@@ -130,6 +143,8 @@ export class Permits {
     if (semaphore < 0) return true;
     if (address === this.#semaphores[semaphore] + GRANT) {
       const more = this.#difference(address, lo, hi);
+      const giving = this.#ghosts.word(t, GIVING);
+      if ((giving & TO_OWN) !== 0 && more > 0) this.#give(t, giving);
       if (kind === STORE && more <= -CLOSED) this.#ghosts.setGrantAtClose(semaphore, lo);
       if (kind === RMW && this.#ghosts.word(t, GIVING) === HANDING) {
         this.#ghosts.setWord(t, GIVING, 0);

@@ -11,7 +11,7 @@ import { firstRun, flushSoon, fulfil, settle, settling } from './promises.js';
 const OVER_MAX = constant('ANSWER_OVER_MAX');
 
 // These words of a thread say how far a release has got.
-const STAGE = LOCAL; // 0: not begun; 1: in release; 2: in finishRelease; 3: settling promises
+const STAGE = LOCAL; // 0: not begun; 1: in release; 2: in finishRelease; 3: settling promises; 4: in releaseToOwn
 const WIDTH = LOCAL + 1;
 
 /**
@@ -31,15 +31,19 @@ export function releasing(
   const answer = scene.result(t);
   switch (scene.get(t, STAGE)) {
     case 0:
-      scene.releasing(t, semaphore, width, own);
-      scene.set(t, STAGE, 1);
-      if (adds) scene.call(t, 'add', at, width);
-      else if (robust === 0) {
-        const within = scene.hasMax(semaphore) ? 'Within' : '';
-        if (width === 1) scene.call(t, `releaseOne${within}`, at);
-        else scene.call(t, `release${within}`, at, width);
-      } else scene.call(t, 'releaseRobust', at, width, robust);
-      return false;
+      if (semaphore === 0 && !adds && firstRun(scene, t) !== 0) {
+        scene.releasingToOwn(t, semaphore, width, own);
+        scene.set(t, STAGE, 4);
+        // The thread plans a rest before, because the call may take the run out of the waiting array.
+        scene.set(t, FLUSH_DUE, 1);
+        scene.call(t, 'releaseToOwn', at, width, firstRun(scene, t), robust);
+        return false;
+      }
+      return begin(scene, t, width, semaphore, own, adds);
+    case 4:
+      if (answer === 0) return begin(scene, t, width, semaphore, own, adds);
+      fulfil(scene, t, 1);
+      break;
     case 1:
       if (answer === ADMITTED) break;
       if (answer === OVER_MAX) {
@@ -74,6 +78,21 @@ export function releasing(
   }
   scene.set(t, STAGE, 0);
   return true;
+}
+
+/** Begins a release as if no promise of the thread waited. */
+function begin(scene: Scene, t: number, width: number, semaphore: number, own: boolean, adds: boolean): false {
+  const at = scene.semaphores[semaphore];
+  const robust = own ? scene.robust(t, semaphore) : 0;
+  scene.releasing(t, semaphore, width, own);
+  scene.set(t, STAGE, 1);
+  if (adds) scene.call(t, 'add', at, width);
+  else if (robust === 0) {
+    const within = scene.hasMax(semaphore) ? 'Within' : '';
+    if (width === 1) scene.call(t, `releaseOne${within}`, at);
+    else scene.call(t, `release${within}`, at, width);
+  } else scene.call(t, 'releaseRobust', at, width, robust);
+  return false;
 }
 
 /** Calls the function of the core that finishes a release in a thread whose first run is `run`; 0 if it has none. */
