@@ -5,7 +5,9 @@
  *
  * The promise reserves the lock at once, because its thread cannot poll (core/kinds/mutex/mutex.ts). The unlocking
  * thread then rings the doorbell of this thread. If the unlocking thread is this thread itself, it tries to take the
- * lock for the promise before `unlock` returns, and rings no doorbell.
+ * lock for the promise before `unlock` returns, and rings no doorbell. Mostly the next waiter is a promise of this thread
+ * too: then one call of the core gives the lock to the head, and makes the next promise the head (`unlockToOwn` in
+ * promises.ts). From that call on, `granted` is the promise that has the lock, until the promise is told so.
  *
  *     `owed`                     the promise
  *     no promise                 no promise of this thread is the head

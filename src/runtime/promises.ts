@@ -25,7 +25,8 @@
  * and go until then.
  *
  * If this thread itself releases, it does not ring its own doorbell: it settles its own promises before the release
- * returns. If this thread cancels a request for which it has blocked, no promise here becomes due. The cancellation
+ * returns. Mostly no other thread's request is before the first promise. Then one call of the core releases and settles
+ * (`releaseToOwn`, `unlockToOwn`). If this thread cancels a request for which it has blocked, no promise here becomes due. The cancellation
  * makes only requests with later tickets due, and the promises here have earlier tickets than the cancelled request
  * (core/queue/queue.ts).
  *

@@ -1,5 +1,5 @@
 /** The table of models of the mutex. */
-import { CMPXCHG, NOTIFY, RMW, STORE } from '../engine/wasm/code.js';
+import { CMPXCHG, NOTIFY, RMW } from '../engine/wasm/code.js';
 import type { Section } from '../engine/wasm/uninterruptible.js';
 import { constant } from '../scene/layout.js';
 import type { Model } from '../scene/model.js';
@@ -361,19 +361,14 @@ export const sections: readonly Section[] = [
     to: [constant('E_REQUEST'), constant('E_HELD')],
     returns: CLOSED,
   },
-  ...['mutex-head/takeLock', 'mutex-head/returnHeadPermit', 'mutex-head/unlockToOwn'].map((fn) => ({
+  ...['mutex-head/takeLock', 'mutex-head/returnHeadPermit'].map((fn) => ({
     name: `R8, ${fn}`,
     fn,
     from: { kind: CMPXCHG, word: constant('M_WORD') },
     to: [constant('GRANT')],
   })),
-  {
-    name: 'R8, unlockToOwn, the run',
-    fn: 'mutex-head/unlockToOwn',
-    from: { kind: RMW, word: constant('GRANT') },
-    to: [constant('E_START'), constant('E_STATE')],
-    by: [STORE],
-  },
+  // It ends with the function: no exception comes between its last write and the answer, which says who has the lock.
+  { name: 'R8, unlockToOwn', fn: 'mutex-head/unlockToOwn', from: { kind: CMPXCHG, word: constant('M_WORD') }, to: [] },
   // After this exchange no other thread wakes the head: for all other threads the head is awake.
   {
     name: 'R9, wakeHead',
