@@ -34,8 +34,9 @@ export type RecordOf<F extends Fields> = {
 
 interface Accessor {
   readonly size: number;
-  write(view: DataView, at: number, value: never): void;
-  read(view: DataView, at: number): unknown;
+  /** `bytes` are those of the view. */
+  write(view: DataView, at: number, value: never, bytes: Uint8Array): void;
+  read(view: DataView, at: number, bytes: Uint8Array): unknown;
 }
 
 /** Checks that a number is in the range of its field, so that none is changed silently. */
@@ -104,16 +105,14 @@ const MOST_TEXT = 65535;
 function ofText(room: number): Accessor {
   return {
     size: room + 2,
-    write(view, at, value: string) {
+    write(view, at, value: string, bytes) {
       if (typeof value !== 'string') throw badType('', `a string of at most ${room} bytes of UTF-8`, value);
-      const end = writeText(value, new Uint8Array(view.buffer, view.byteOffset + at + 2, room), 0);
+      const from = at + 2;
+      const end = writeText(value, bytes, from, from + room);
       if (end === TOO_LONG) throw bad('string', '', `a string of at most ${room} bytes of UTF-8`, value);
-      view.setUint16(at, end, true);
+      view.setUint16(at, end - from, true);
     },
-    read(view, at) {
-      const bytes = new Uint8Array(view.buffer, view.byteOffset + at + 2, room);
-      return readText(bytes, 0, view.getUint16(at, true));
-    },
+    read: (view, at, bytes) => readText(bytes, at + 2, at + 2 + view.getUint16(at, true)),
   };
 }
 
@@ -153,14 +152,14 @@ export function record<const F extends Fields>(fields: F): Codec<RecordOf<F>> {
   if (all.length === 0) throw badType('record: fields', 'at least one field', fields);
   return {
     name: `record ${JSON.stringify(fields)}`,
-    encode(value, { view, room }) {
+    encode(value, { view, bytes, room }) {
       checkType('the message', value, 'object', 'an object');
       if (length > room) throw tooLong(length, room);
       for (const { name, at, accessor } of all) {
         // A getter of the user may run here, and throw what it likes.
         const field = value[name];
         try {
-          accessor.write(view, at, field as never);
+          accessor.write(view, at, field as never, bytes);
         } catch (error) {
           // The error of a bad value, which does not know its field.
           (error as Error).message = `the message: ${name}${(error as Error).message}`;
@@ -169,13 +168,13 @@ export function record<const F extends Fields>(fields: F): Codec<RecordOf<F>> {
       }
       return length;
     },
-    decode({ view }) {
+    decode({ view, bytes }) {
       const value: Record<string, unknown> = {};
       for (const { name, at, accessor } of all) {
         // A field of this name would set the prototype.
         if (name === '__proto__')
-          Object.defineProperty(value, name, { value: accessor.read(view, at), enumerable: true });
-        else value[name] = accessor.read(view, at);
+          Object.defineProperty(value, name, { value: accessor.read(view, at, bytes), enumerable: true });
+        else value[name] = accessor.read(view, at, bytes);
       }
       return value as RecordOf<F>;
     },

@@ -43,12 +43,12 @@ function readHalves(utf8: TextDecoder, bytes: Uint8Array, from: number, to: numb
 /** What `writeText` returns if the text does not fit. */
 export const TOO_LONG = -1;
 
-/** Writes a text as UTF-8 from this byte on. Returns the byte behind it, or TOO_LONG. */
-export function writeText(text: string, bytes: Uint8Array, from: number): number {
+/** Writes a text as UTF-8 from this byte on, and not beyond `to`. Returns the byte behind it, or TOO_LONG. */
+export function writeText(text: string, bytes: Uint8Array, from: number, to = bytes.length): number {
   const { length } = text;
   // A loop is faster for a short text of ASCII.
   const SHORT = 48;
-  if (length <= SHORT && from + length <= bytes.length) {
+  if (length <= SHORT && from + length <= to) {
     let i = 0;
     for (; i < length; i++) {
       const code = text.charCodeAt(i);
@@ -58,7 +58,7 @@ export function writeText(text: string, bytes: Uint8Array, from: number): number
     if (i === length) return from + length;
   }
   encoder ??= new TextEncoder();
-  const { read, written } = encoder.encodeInto(text, bytes.subarray(from));
+  const { read, written } = encoder.encodeInto(text, bytes.subarray(from, to));
   if (read < length) return TOO_LONG;
   if (written > length && HALF.test(text)) writeHalves(text, bytes, from);
   return from + written;
