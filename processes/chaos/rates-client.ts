@@ -1,14 +1,4 @@
-/**
- * A process of rates-run.ts: tasks that call limited functions. It writes each begin at once, so no kill loses one:
- *
- *     b time look rate width epoch given date moment last moved slack sent got isMoved   a call has begun
- *     a time look rate width epoch given date moment last moved slack sent got isMoved   a date passes unused
- *     l t s c width     too late for its date; refused by the time-out; given up by a signal; cancelled
- *
- * Times are microseconds of the monotonic clock that all processes of the machine share; date, moment and last are the
- * server's. look: how many microseconds ago the library has looked at its clock: the system may have
- * taken the processor away since.
- */
+/** A process of rates-run.ts: tasks that call limited functions, and write what becomes of each call (rates-record.ts). */
 import { openSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Asked, type Told } from '../check/rate-checks.js';
@@ -17,6 +7,7 @@ import { clock } from '../src/runtime/clock.js';
 import { microseconds } from './clients.js';
 import { clientFor } from './connect.js';
 import type { RatesOrder } from './rates-plan.js';
+import { lineOf, type RateRecord } from './rates-record.js';
 
 const order = JSON.parse(process.argv[2] as string) as RatesOrder;
 const { permits, per, burst, slack, width: widest, rates, keys, lease } = order;
@@ -37,16 +28,17 @@ const space =
     ? await Space.local({ ...settings, directory: order.directory as string })
     : await Space.connect(clientFor({ kind: 'server', port: order.port }), { ...settings, lease });
 const history = openSync(order.file, 'a');
-const line = (...words: readonly (string | number)[]): unknown => writeSync(history, `${words.join(' ')}\n`);
+const write = (record: RateRecord): unknown => writeSync(history, lineOf(record));
 const whole = (ms: number): number => Math.round(origin + ms * US);
 
-const answer = (what: 'a' | 'b', rate: string, width: number, told: Told, look: number): void => {
-  const { epoch, given, date, moment, last, moved, slack: its } = told.answer;
-  const times = [whole(told.sent), whole(told.got), told.isMoved() ? 1 : 0];
-  line(what, microseconds(), look, rate, width, epoch, given, date, moment, last, moved, its, ...times);
+const dated = (is: 'begun' | 'unused', rate: string, width: number, told: Told, look: number): void => {
+  const { epoch, given, date, moment, last, moved, per: its, slack: late } = told.answer;
+  const answer = { epoch, given, date, moment, last, moved, per: its, slack: late };
+  const [sent, got, isMoved] = [whole(told.sent), whole(told.got), told.isMoved()];
+  write({ is, time: microseconds(), look, rate, width, answer, sent, got, isMoved });
 };
 space.on('metric', ({ event, permits: width }) => {
-  if (event === 'late') line('l', width);
+  if (event === 'late') write({ is: 'tooLate', width });
 });
 
 const chance = (part: number): boolean => Math.random() < part;
@@ -65,12 +57,12 @@ async function task(): Promise<void> {
     const rate = named[which];
     const key = which;
     const name = rate ? `r${which}` : `k${which}`;
-    const asked = new Asked((told) => answer('a', name, width, told, 0));
+    const asked = new Asked((told) => dated('unused', name, width, told, 0));
     const begin = (): void => {
       const look = lastLook;
       const { told } = asked;
-      if (told) answer('b', name, width, told, Math.round((now() - look) * US));
-      else line('x', `a call of ${name} begins without a date`);
+      if (told) dated('begun', name, width, told, Math.round((now() - look) * US));
+      else write({ is: 'wrong', text: `a call of ${name} begins without a date` });
       asked.told = undefined;
     };
     const signal = chance(0.1) ? AbortSignal.timeout(below(per)) : undefined;
@@ -78,9 +70,9 @@ async function task(): Promise<void> {
     const wait = { timeout, signal };
     const call = (): Promise<void> => (rate ? rate.limit(begin, width, wait)() : keyed.limit(begin, width, wait)(key));
     await asked.run(call).catch((error: Error) => {
-      if (error.name === 'CancelledError') line('c', width);
+      if (error.name === 'CancelledError') write({ is: 'cancelled', width });
       // The signal gives a TimeoutError, too.
-      else if (error.name === 'TimeoutError') line(signal?.aborted ? 's' : 't', width);
+      else if (error.name === 'TimeoutError') write({ is: signal?.aborted ? 'givenUp' : 'refused', width });
       else throw error;
     });
     asked.pass();

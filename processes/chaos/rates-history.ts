@@ -1,8 +1,9 @@
 /** Checks what the processes of a run of rates have written (rates-client.ts), line by line, in bounded memory. */
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { type Answer, Dates, untold, Windows } from '../check/rate-checks.js';
+import { Dates, untold, Windows } from '../check/rate-checks.js';
 import type { RatesPlan } from './rates-plan.js';
+import { type Dated, type Other, recordIn } from './rates-record.js';
 
 const US = 1000;
 /** For so many microseconds the system may keep a process between its look at the clock and the end of its line. */
@@ -29,7 +30,7 @@ export interface Judgement {
   ordered: number;
   told: number;
   /** Permits of dates that passed, and of calls that were refused, given up or cancelled. */
-  readonly others: Record<string, number>;
+  readonly others: Record<Other, number>;
   /** How many milliseconds earlier than it was told a call began, at most. */
   early: number;
   /** The longest slack that a process was told, in milliseconds: it grows where answers come too late again and again. */
@@ -39,33 +40,10 @@ export interface Judgement {
   readonly faults: string[];
 }
 
-interface Entry {
-  readonly what: string;
+/** A date that a request was told, and when its call began, as far as the process knows. */
+interface Entry extends Dated {
   readonly at: number;
-  readonly rate: string;
-  readonly width: number;
-  readonly answer: Answer;
-  readonly sent: number;
-  readonly got: number;
-  readonly isMoved: boolean;
 }
-
-type Fourteen = [
-  number,
-  number,
-  number,
-  number,
-  number,
-  number,
-  number,
-  number,
-  number,
-  number,
-  number,
-  number,
-  number,
-  number,
-];
 
 /** Puts what comes almost in order into order: by `rank`, as soon as nothing can come any more that is before. */
 class Sorter<T> {
@@ -97,8 +75,6 @@ class Sorter<T> {
   }
 }
 
-/** Epochs up to this one begin when a state has expired. */
-const FEW_EPOCHS = 1e6;
 
 /** What is known of one rate. */
 class RateJudge {
@@ -144,7 +120,7 @@ class RateJudge {
       this.#byDate.add({ ...record, part });
     }
     judgement.slack = Math.max(judgement.slack, answer.slack / US);
-    if (record.what !== 'b') return;
+    if (record.is !== 'begun') return;
     judgement.takes++;
     judgement.permits += width;
     if (at < this.#latest) {
@@ -168,8 +144,9 @@ class RateJudge {
     const before = this.#before;
     this.#before = record;
     const { answer, part, rate, width } = record;
-    // The epoch of a loss that the script has noticed is the second of the loss. Others begin when a state has expired.
-    if (this.#rests === 0 && answer.epoch > FEW_EPOCHS) this.#fault(`${rate} takes silence for a loss`);
+    const isNew = before !== undefined && before.answer.epoch !== answer.epoch;
+    if (this.#rests === 0 && isNew && answer.moment < before.answer.last + answer.per + answer.slack)
+      this.#fault(`${rate} has begun a new epoch, though its permits count`);
     if (before?.part !== part || before.answer.epoch !== answer.epoch) this.#dates.begins();
     else this.#judgement.ordered++;
     const wrong = this.#dates.got(answer, width, this.#rests);
@@ -196,7 +173,7 @@ export async function judgeRates(
   const judgement: Judgement = {
     ...{ takes: 0, permits: 0, most: 0, mostAfterLoss: 0, longestGap: 0, taken: 0, ordered: 0, told: 0 },
     ...{ early: 0, slack: 0, span: 0 },
-    ...{ others: { l: 0, t: 0, s: 0, c: 0 }, faults: [] },
+    ...{ others: { tooLate: 0, refused: 0, givenUp: 0, cancelled: 0 }, faults: [] },
   };
   const rates = new Map<string, RateJudge>();
   let [first, last] = [Infinity, 0];
@@ -210,30 +187,21 @@ export async function judgeRates(
         rates.set(record.rate, rate);
       }
       rate.add(record);
-      if (record.what !== 'b') return;
+      if (record.is !== 'begun') return;
       if (first < Infinity) judgement.longestGap = Math.max(judgement.longestGap, (record.at - last) / US);
       first = Math.min(first, record.at);
       last = record.at;
     },
   );
   for await (const line of createInterface({ input: createReadStream(file) })) {
-    const [what = '', ...words] = line.split(' ');
-    if (what === 'x') judgement.faults.push(words.join(' '));
-    else if (what in judgement.others) judgement.others[what] = (judgement.others[what] ?? 0) + Number(words[0]);
-    else {
-      const rate = words[2] as string;
-      const [time, look, , width, epoch, given, date, moment, latest, moved, slack, sent, got, isMoved] = words.map(
-        Number,
-      ) as Fourteen;
-      if (isMoved === undefined) continue; // its process was killed meanwhile
-      const isTaken = look > LONG_AGO;
+    const record = recordIn(line);
+    if (!record) continue;
+    if (record.is === 'wrong') judgement.faults.push(record.text);
+    else if (record.is === 'begun' || record.is === 'unused') {
+      const isTaken = record.look > LONG_AGO;
       if (isTaken) judgement.taken++;
-      byTime.add({
-        ...{ what, rate, width, sent, got, isMoved: isMoved === 1 },
-        at: time - (isTaken ? look : 0),
-        answer: { epoch, given, date, moment, last: latest, moved, slack, per: plan.per * US },
-      });
-    }
+      byTime.add({ ...record, at: record.time - (isTaken ? record.look : 0) });
+    } else judgement.others[record.is] += record.width;
   }
   byTime.flush();
   for (const rate of rates.values()) {
