@@ -55,7 +55,7 @@ export async function measureRates(
       const now = performance.now();
       const age = Math.floor((now - at) * US);
       const told = seen === 0 ? { seen, low: 0, high: 0 } : { seen, low: Math.floor(age / 2), high: age };
-      const answer = wire.rateIn(await call(wire.rate('api', numbers, known, told, wanted)), numbers);
+      const answer = wire.rateIn(await call(wire.rate('api', numbers, known, told, wanted)), numbers, known);
       if ('most' in answer) throw new Error('too many permits are asked for');
       [seen, at] = [answer.moment, now];
       const { epoch, given, last } = answer;

@@ -1,7 +1,7 @@
 /** Checks what the processes of a run of rates have written (rates-client.ts), line by line, in bounded memory. */
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { Dates, untold, Windows } from '../check/rate-checks.js';
+import { beginsEpoch, Dates, untold, Windows } from '../check/rate-checks.js';
 import type { RatesPlan } from './rates-plan.js';
 import { type Dated, type Other, recordIn } from './rates-record.js';
 
@@ -144,9 +144,8 @@ class RateJudge {
     const before = this.#before;
     this.#before = record;
     const { answer, part, rate, width } = record;
-    const isNew = before !== undefined && before.answer.epoch !== answer.epoch;
-    if (this.#rests === 0 && isNew && answer.moment < before.answer.last + answer.per + answer.slack)
-      this.#fault(`${rate} has begun a new epoch, though its permits count`);
+    if (this.#rests === 0 && beginsEpoch(answer, before?.answer))
+      this.#fault(`${rate} has begun a new epoch, though nothing was lost`);
     if (before?.part !== part || before.answer.epoch !== answer.epoch) this.#dates.begins();
     else this.#judgement.ordered++;
     const wrong = this.#dates.got(answer, width, this.#rests);

@@ -32,7 +32,7 @@ const SEEDS = [1, 2, 3, 4, 5, 6];
 /** In every other recording a call does so little that much is left. */
 const LITTLE = { WORK: 1, MOST_FOUND: 2 };
 /** In the recordings of rates, all dates that lie ahead are listed, and there may be few runs and holes. */
-const OF_RATES = { FAR: 0, BEATS: 3600, MOST_RUNS: 8, MOST_HOLES: 2 };
+const OF_RATES = { FAR: 0, BEATS: 400_000, MOST_RUNS: 8, MOST_HOLES: 2 };
 const changed = (source: string, constants: Readonly<Record<string, number>>): string =>
   Object.entries(constants).reduce(
     (text, [name, value]) => text.replace(new RegExp(`(local ${name} = )\\d+`), `$1${value}`),
@@ -103,12 +103,13 @@ function recordRates(seed: number): Recorded[] {
   const recorded: Recorded[] = [];
   let data = new Data();
   let [time, offset, history] = [0, 0, 1];
+  const nameOf = (each: number): string => (each * 0x1_f003).toString(16).padStart(40, '0');
   for (let call = 0; call < CALLS; call++) {
     time += writer.rest();
     offset = writer.jumped(offset);
     if (writer.chance(1)) history++;
     const args = writer.call(data, time * 1000);
-    const where = { time: 1_700_000_000_000_000 + (time + offset) * 1000, history: String(history).padStart(40, '0') };
+    const where = { time: 1_700_000_000_000_000 + (time + offset) * 1000, history: nameOf(history) };
     const turn = server.turn(data, args, where);
     writer.heard(turn.reply, time * 1000);
     data = turn.data;

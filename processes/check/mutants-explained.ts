@@ -237,6 +237,12 @@ export const EXPLAINED: readonly Explained[] = [
   },
   { text: 'tonumber(ARGV[i + 2]), 0)', from: '0', to: '1', reason: 'a quarter of a microsecond is none' },
   { text: 'if left > beat then', from: '>', to: '>=', reason: 'what is noted is what it was' },
+  { text: "elseif what == 'T' and pause_of_loss > 0 then", to: '1', reason: 'a pause has whole milliseconds' },
+  {
+    text: 'or known > 0 and epoch < r.epoch then',
+    from: '0',
+    reason: 'who knows of no permits has nothing to tell',
+  },
   { text: 'lost = left > 0', from: '>', reason: 'a loss is told for a millisecond more or less' },
   { text: 'lost = left > 0', from: '0', to: '1', reason: 'a loss is told for a millisecond more or less' },
   {

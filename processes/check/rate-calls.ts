@@ -28,7 +28,9 @@ export class RateWriter {
   /** The time of the partition that each session was told, and when, in microseconds. */
   readonly #times = new Map<string, { seen: number; at: number }>();
   readonly #keys: readonly string[];
-  #asked: { told: Told; sid: string; demand: wire.RateDemand; numbers: wire.RateNumbers } | undefined;
+  #asked:
+    | { told: Told; sid: string; demand: wire.RateDemand; numbers: wire.RateNumbers; known: wire.RateKnown }
+    | undefined;
 
   constructor(seed: number, keys: readonly string[]) {
     this.#below = mulberry(seed);
@@ -67,9 +69,9 @@ export class RateWriter {
     // A process that knows more than the server does, as after a loss.
     const { epoch, given, last } = mine.known;
     const more = this.chance(3)
-      ? { epoch: epoch + this.#below(2), given: given + 1 + this.#below(5), last }
+      ? { epoch: Math.max(0, epoch - 1 + this.#below(3)), given: given + 1 + this.#below(5), last }
       : mine.known;
-    this.#asked = { told: mine, sid, demand, numbers };
+    this.#asked = { told: mine, sid, demand, numbers, known: more };
     return [...head, ...wire.rate(name, numbers, more, times, demand)];
   }
 
@@ -80,7 +82,7 @@ export class RateWriter {
     if (roll < 75 && told.dates.length > 0) {
       const [{ answer, permits: back }] = told.dates.splice(this.#below(told.dates.length), 1) as [Told['dates'][0]];
       const epoch = this.chance(95) ? answer.epoch : answer.epoch + 1;
-      return [this.chance(95) && answer.isListed ? 'D' : 'C', answer.date - answer.moved, back, answer.given, epoch];
+      return [this.chance(80) && answer.isListed ? 'D' : 'C', answer.date - answer.moved, back, answer.given, epoch];
     }
     if (roll < 80) return ['I', this.#below(permits + 1), -1];
     if (roll < 85) return ['P', this.#below(per), 77];
@@ -93,8 +95,8 @@ export class RateWriter {
   /** The answer to the last call, which was made at this time. */
   heard(reply: unknown, time: number): void {
     if (!this.#asked || !Array.isArray(reply)) return;
-    const { told, sid, demand, numbers } = this.#asked;
-    const answer = wire.rateIn(reply[0], numbers);
+    const { told, sid, demand, numbers, known } = this.#asked;
+    const answer = wire.rateIn(reply[0], numbers, known);
     if ('most' in answer || !String(reply[0]).startsWith('E ')) return;
     told.known = { epoch: answer.epoch, given: answer.given, last: answer.last };
     this.#times.set(sid, { seen: answer.moment, at: time });
@@ -158,7 +160,8 @@ export function fixedRateCalls(): readonly FixedRateCall[] {
   // So many runs that some join, and as many holes as are kept.
   const many: Of = ['many', numbers(1000, 64_000_000)];
   for (let i = 0; i < 100; i++) ask(many, ['T', 1, -1]);
-  for (let i = 1; i <= 258; i++) ask(many, ['C', time + i * 1000, 1, 1, 0]);
+  // The epoch of a rate is the time of its first request.
+  for (let i = 1; i <= 258; i++) ask(many, ['C', time + i * 1000, 1, 1, time]);
 
   // The dates and permits of a hole and of a run, exactly and one beside.
   const few: Of = ['few', numbers(4, 8_000_000, 4)];
@@ -169,8 +172,10 @@ export function fixedRateCalls(): readonly FixedRateCall[] {
   }
   ask(few, ['T', 3, -1]);
   ask(few, ['T', 2, -1]);
-  for (const date of [-1, 0, 1, 2]) ask(few, ['C', time + date, 1, 1, 0]);
-  for (const date of [9_000_000, 9_000_001, 7_000_000, 7_000_001]) ask(few, ['C', from + date, 2, 1, 0]);
+  for (const date of [-1, 0, 1, 2]) ask(few, ['C', time + date, 1, 1, from]);
+  // They are of another epoch.
+  for (const epoch of [-1, 1]) ask(few, ['C', time + 1, 1, 1, from + epoch]);
+  for (const date of [9_000_000, 9_000_001, 7_000_000, 7_000_001]) ask(few, ['C', from + date, 2, 1, from]);
   for (const k of [1, 2, 3]) for (const most of [0, 1, 2, 6_000_000, 7_000_000]) ask(few, ['I', k, most]);
   time += 1;
   for (const k of [1, 2, 3]) ask(few, ['I', k, -1]);
@@ -246,15 +251,16 @@ export function fixedRateCalls(): readonly FixedRateCall[] {
     [2_000_000, 1],
     [2_000_000, 1],
   ] as const) {
-    ask(late, ['C', start + after, k, 1, 0]);
+    ask(late, ['C', start + after, k, 1, start]);
     for (const wanted of [1, 6]) ask(late, ['I', wanted, -1]);
   }
   // A date that a pause has moved to its end exactly.
   const edge: Of = ['edge', numbers(2, 2_000_000)];
   for (let i = 0; i < 2; i++) ask(edge, ['T', 1, -1]);
+  const began = time;
   time += 994_999;
   ask(edge, ['P', 1000, 7]);
-  ask(edge, ['C', time + 1, 1, 2, 0]);
+  ask(edge, ['C', time + 1, 1, 2, began]);
   ask(edge, ['I', 1, -1]);
 
   // A pause exactly at the latest date.
@@ -263,15 +269,20 @@ export function fixedRateCalls(): readonly FixedRateCall[] {
   ask(paused, ['P', 1000, 7]);
 
   // A loss: what was told counts again, for a window after its date.
-  for (const age of [-1, 0, 1])
-    for (const given of [1, 2, 3, 1000]) {
-      const own: Of = [`lost${age}and${given}`, numbers(2, 2_000_000, 2)];
-      ask(own, ['T', 1, -1]);
-      ask(own, ['T', 1, -1], { known: { epoch: 0, given, last: time - 2_000_000 - age } });
-      ask(own, ['I', 1, -1], { known: { epoch: 0, given: given + 1, last: time - 10 } });
-      ask(own, ['T', 1, -1], { known: { epoch: 1, given: given + 1, last: time + 10 } });
-      ask(own, ['T', 1, -1], { known: { epoch: 0, given: given + 9, last: time + 10 } });
-    }
+  for (const epoch of [time - 1, time, time + 1, time + 9])
+    for (const age of [-1, 0, 1])
+      for (const given of [1, 2, 3, 1000]) {
+        const own: Of = [`lost${epoch}and${age}and${given}`, numbers(2, 2_000_000, 2)];
+        ask(own, ['T', 1, -1]);
+        ask(own, ['T', 1, -1]);
+        ask(own, ['C', time + 995_000, 1, 1, time]);
+        ask(own, ['I', 1, -1], { known: { epoch, given, last: time - 2_000_000 - age } });
+        ask(own, ['C', time + 995_000, 1, 1, time]);
+        ask(own, ['S', 1], { known: { epoch, given: given + 1, last: time - 10 } });
+        ask(own, ['T', 1, -1], { known: { epoch: epoch + 1, given: given + 1, last: time + 10 } });
+        ask(own, ['S', 1], { known: { epoch: epoch - 1, given: given + 9, last: time + 10 } });
+        ask(own, ['T', 1, -1], { known: { epoch: 0, given: given + 19, last: time + 1_000_000 } });
+      }
 
   // Other numbers while dates lie ahead, by R and by a key; and the same numbers.
   for (const name of ['resized', `k${'\0'}sAda`]) {
@@ -291,7 +302,7 @@ export function fixedRateCalls(): readonly FixedRateCall[] {
   // Numbers so large that the first digits count.
   const large: Of = ['large', numbers(0x2000_0000, 2 ** 52, 0x1000_0001, 2 ** 50)];
   for (let i = 0; i < 3; i++) ask(large, ['T', 0x1000_0001, -1]);
-  ask(large, ['C', time + 1, 0x1000_0001, 1, 0]);
+  ask(large, ['C', time + 1, 0x1000_0001, 1, time]);
   ask(large, ['I', 0x1000_0001, -1]);
 
   // Time stands still within a call, whatever another operation was told.
@@ -305,7 +316,9 @@ export function fixedRateCalls(): readonly FixedRateCall[] {
   // Further operations of a call are done after each kind of answer.
   const tooMany = wire.rate(...plain, NOTHING, told(), ['T', 3, -1]);
   const looks = wire.rate(...plain, NOTHING, told(), ['I', 1, -1]);
+  const known = { ...NOTHING, epoch: time };
   call(one, tooMany, looks, looks, seen, looks, wire.beatOfRates(told()), looks);
+  call(one, wire.rate(...plain, known, told(), ['S', 1]), looks);
   // What is only looked at is not written, whatever comes before.
   call(one, seen, wire.rate('none', plain[1], NOTHING, told(), ['I', 1, -1]));
 
@@ -321,6 +334,15 @@ export function fixedRateCalls(): readonly FixedRateCall[] {
       ask(plain, ['I', 1, -1], { told: told() });
     }
   }
+  // The clock jumps at the time at which a rate has begun.
+  const jumps: Of = ['jumps', numbers(2, 2_000_000)];
+  ask(jumps, ['T', 1, -1], { told: told() });
+  ahead += 2_000_000;
+  ask(jumps, ['S', 1], { told: told() });
+  ask(jumps, ['I', 1, -1], { told: told() });
+  // A process knows a later epoch, and of no permits.
+  ask(jumps, ['I', 1, -1], { known: { ...NOTHING, epoch: time + 5_000_000 }, told: told() });
+  time += 5_000_000;
   ahead = -5_000_000;
   for (let i = 0; i < 3; i++) {
     time += 100;

@@ -97,6 +97,33 @@ export class Dates {
   }
 }
 
+/** The dates of one epoch of the server. Only these may be given back, and be given to others afterwards. */
+export class Given {
+  #epoch = 0;
+  readonly #dates = new Set<number>();
+
+  /** A request has got a date. Returns what is wrong. */
+  got({ epoch, date, moved, last }: Answer): string | undefined {
+    if (epoch !== this.#epoch) this.#dates.clear();
+    this.#epoch = epoch;
+    // Pauses move dates that lie ahead, and all of these by as much.
+    const unmoved = date - moved;
+    if (date < last && !this.#dates.has(unmoved)) return `a date that was never given before: ${date}`;
+    this.#dates.add(unmoved);
+    return undefined;
+  }
+}
+
+/**
+ * Whether the server has begun a new epoch, though the permits of the one before count. It may do this after a loss, and
+ * when it makes the slack shorter.
+ */
+export const beginsEpoch = ({ epoch, moment, slack }: Answer, before: Answer | undefined): boolean =>
+  before !== undefined &&
+  epoch !== before.epoch &&
+  slack >= before.slack &&
+  moment < before.last + before.per + before.slack;
+
 /** The last answer that gave a request a date. Times are milliseconds of the clock of the process. */
 export interface Told {
   readonly answer: wire.RateAnswer;

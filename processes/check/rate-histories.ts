@@ -16,7 +16,9 @@ export const HISTORIES: Readonly<Record<string, Partial<HistoryOptions> & { read
   cuts: { cuts: 10, signals: 100, least: 0.85 },
   jumps: { jumps: 5, least: 0.5 },
   losses: { losses: 1, least: 0.5 },
+  evictions: { evictions: 20, signals: 200, least: 0.6 },
   // A window is longer than the pause after a loss.
+  'losses of long windows': { permits: 200, per: 4000, burst: 200, slack: 400, losses: 2, signals: 50, least: 0.3 },
   failovers: { permits: 200, per: 2000, burst: 100, slack: 400, failovers: 3, least: 0.4 },
   takeovers: { takeovers: 5, cuts: 10, least: 0.1 },
   all: {

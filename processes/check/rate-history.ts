@@ -5,9 +5,10 @@
  *
  * The world has processes, calls and messages under way, and a server. What happens by chance: trips that take long,
  * processes that are busy, that die while their calls are under way, signals, time-outs, pauses, permits that are given
- * back, jumps of the server's clock, and losses of all data.
+ * back, jumps of the server's clock, losses of all data, and evictions of the state of the rate, which nobody notices.
  *
- * Checked: at most so many permits begin in any window of the true time; the dates are in the order in which the requests
+ * Checked: at most so many permits begin in any window of the true time, or, where states are evicted, of those of one
+ * epoch of the server; the dates are in the order in which the requests
  * reach the server, but for those that were given back; nobody begins before the date that it was told, or more than a
  * part of the slack later; and, in `begun`, how many permits begin of those that are possible.
  */
@@ -19,7 +20,7 @@ import * as wire from '../src/script/wire.js';
 import type { Saying } from '../src/session/operation.js';
 import { type Rate, type RateSession, Rates } from '../src/session/rates.js';
 import type { Surroundings } from '../src/session/surroundings.js';
-import { Asked, Dates, untold, Windows } from './rate-checks.js';
+import { Asked, beginsEpoch, Dates, Given, untold, Windows } from './rate-checks.js';
 import { mulberry, type Random } from './simulation.js';
 
 export interface HistoryOptions {
@@ -46,6 +47,8 @@ export interface HistoryOptions {
   /** The broker dies, and the next one takes over after one to four seconds. It has lost nothing. */
   readonly takeovers?: number;
   readonly cuts?: number;
+  /** The server drops the state of the rate, as if memory was full. */
+  readonly evictions?: number;
   /** Of a thousand trips, how many take long. */
   readonly slow?: number;
   /** Another script. */
@@ -129,12 +132,18 @@ class World {
   server: State;
   /** By how much the server's clock is wrong. */
   offset = 0;
+  /** How many histories of the server's data there were, and how many servers. */
   histories = 1;
+  servers = 1;
   processes: Process[] = [];
   started = 0;
   takes = 0;
   readonly windows: Windows;
+  /** The windows of each epoch of the server. */
+  readonly #ofEpochs = new Map<number, Windows>();
   readonly #dates: Dates;
+  readonly #given = new Given();
+  #before: wire.RateAnswer | undefined;
 
   constructor(options: HistoryOptions) {
     const usual = {
@@ -151,6 +160,7 @@ class World {
         failovers: 0,
         takeovers: 0,
         cuts: 0,
+        evictions: 0,
         slow: 0,
       },
     };
@@ -218,7 +228,7 @@ class World {
   }
 
   #checkOrder(args: readonly string[], reply: string): void {
-    const answer = wire.rateIn(reply, this.numbers);
+    const answer = wire.rateIn(reply, this.numbers, { epoch: Number(args[6]) });
     if ('most' in answer) {
       this.fault(`refuses ${args.join(' ')}`);
       return;
@@ -227,11 +237,13 @@ class World {
       this.#dates.changed(answer);
       return;
     }
-    // The epoch of a loss that the script has noticed is the second of the loss. Others begin when a state has expired.
-    const isLoss = answer.epoch * 1000 >= START;
-    if (isLoss && this.histories === 1 && this.options.jumps === 0) this.fault('takes silence for a jump of the clock');
+    const { jumps, evictions } = this.options;
+    const isNew = this.histories === 1 && jumps === 0 && evictions === 0 && beginsEpoch(answer, this.#before);
+    if (isNew) this.fault(`begins a new epoch though nothing was lost: ${reply}`);
+    this.#before = answer;
     // What a process has told of a loss counts at dates that it was told.
-    const wrong = this.#dates.got(answer, Number(args[13]), this.histories > 1 ? Infinity : BEAT_US);
+    const isWrong = this.#dates.got(answer, Number(args[13]), this.histories > 1 ? Infinity : BEAT_US);
+    const wrong = isWrong ?? this.#given.got(answer);
     if (wrong) this.fault(`${wrong}: ${reply}`);
     if (answer.date < answer.last) this.count('got a date that was given back');
   }
@@ -239,9 +251,12 @@ class World {
   begin(width: number, asked: Asked): void {
     const { per, takes } = this.options;
     const { now } = this;
-    const tooMany = this.windows.begin(now, width);
-    if (tooMany) this.fault(`${tooMany} permits begin in ${per} ms`);
     const { told } = asked;
+    // What an evicted state has dated counts only when somebody asks who knows of it.
+    const isExcused = this.options.evictions > 0;
+    const ofAll = this.windows.begin(now, width, isExcused);
+    const tooMany = isExcused ? this.#windowsOf(told).begin(now, width) : ofAll;
+    if (tooMany) this.fault(`${tooMany} permits begin in ${per} ms`);
     if (!told) this.fault('begins without a date');
     else if (!told.isMoved()) {
       const { early, late } = untold(told.answer, { ...told, at: now });
@@ -253,9 +268,17 @@ class World {
     if (this.takes < takes) this.#happens();
   }
 
+  #windowsOf(told: Asked['told']): Windows {
+    const epoch = told?.answer.epoch ?? 0;
+    const { permits, per } = this.options;
+    const windows = this.#ofEpochs.get(epoch) ?? new Windows(permits, per);
+    this.#ofEpochs.set(epoch, windows);
+    return windows;
+  }
+
   /** What happens to the world after a take. */
   #happens(): void {
-    const { deaths, pauses, returns, jumps, losses, failovers, takeovers, cuts } = this.options;
+    const { deaths, pauses, returns, jumps, losses, failovers, takeovers, cuts, evictions } = this.options;
     const some = this.processes[this.random(this.processes.length)] as Process;
     if (this.happens(deaths)) {
       this.count('deaths');
@@ -284,11 +307,12 @@ class World {
       if (this.offset > before) this.#dates.begins();
     }
     if (this.happens(losses)) this.#lose();
+    if (this.happens(evictions)) this.#evict();
     if (this.happens(failovers)) {
       const replica = this.server.dump();
-      const { server } = this;
+      const { histories } = this;
       this.at(this.now + this.random(this.options.per / 4), () => {
-        if (server === this.server) this.#failOver(replica);
+        if (histories === this.histories) this.#failOver(replica);
       });
     }
     if (this.happens(takeovers)) this.#takeOver();
@@ -298,28 +322,40 @@ class World {
     }
   }
 
-  /** The server loses all, and each process notices that within half a second. */
+  /** Nobody notices this, so the server goes on as the same one. */
+  #evict(): void {
+    this.count('evictions');
+    const rest = { ...JSON.parse(this.server.dump()), rates: [], ends: [] };
+    this.server = State.load(JSON.stringify(rest), this.options.script);
+    this.#dates.begins();
+  }
+
+  /** The server loses all, and each process notices that within half a second. A process that knows of nothing starts. */
   #lose(): void {
     this.count('losses');
+    this.servers++;
     this.server = State.begin(`${++this.histories}`.padStart(40, '0'), this.serverTime, 0, this.options.script);
     this.#dates.begins();
     for (const process of this.processes) process.isKnown = false;
     for (const process of this.processes) process.in(this.random(500), () => process.reconnect());
+    this.#start();
   }
 
   /** All connections are lost, and calls that are under way do not arrive. */
   #takeOver(): void {
     this.count('takeovers');
     this.server = State.load(this.server.dump(), this.options.script);
+    this.servers++;
     for (const process of this.processes) process.cut();
     const until = 1000 + this.random(3000);
     for (const process of this.processes) process.in(until + this.random(20), () => process.reconnect());
   }
 
-  /** The replica becomes the server, and the processes connect to it within 20 ms. */
+  /** The replica becomes the server, and the processes connect to it within 20 ms. A process that knows of nothing starts. */
   #failOver(replica: string): void {
     this.count('failovers');
     this.histories++;
+    this.servers++;
     this.server = State.load(replica, this.options.script);
     this.#dates.begins();
     for (const process of this.processes) {
@@ -327,6 +363,7 @@ class World {
       process.isKnown = this.server.members.has(process.session.sid);
     }
     for (const process of this.processes) process.in(this.random(20), () => process.reconnect());
+    this.#start();
   }
 
   async run(): Promise<History> {
@@ -429,11 +466,11 @@ class Process {
   /** Sends a call, which may arrive after the death of the process. */
   #call(args: readonly string[], replied: (reply: readonly unknown[]) => void): void {
     const world = this.#world;
-    const [era, conn, { server }] = [this.#era, this.#conn, world];
+    const [era, conn, { servers }] = [this.#era, this.#conn, world];
     this.#sentUntil = Math.max(this.#sentUntil, world.now + world.trip());
     world.at(this.#sentUntil, () => {
       // What was under way to a server that has lost all does not arrive.
-      if (server !== world.server) return;
+      if (servers !== world.servers) return;
       const { reply } = world.call([this.session.sid, `${conn}`, CHANNEL, ...args]);
       this.#heardUntil = Math.max(this.#heardUntil, world.now + world.trip());
       this.in(this.#heardUntil - world.now, () => {
@@ -482,7 +519,7 @@ class Process {
   reconnect(joined = (): void => {}): void {
     this.cut();
     this.#conn = this.isKnown ? this.#conn + 1 : 0;
-    const { histories, server } = this.#world;
+    const { histories } = this.#world;
     // Of all losses, each process was told larger tickets than the server makes from its time.
     const topmost = histories > 1 ? ((histories + 8) * 2 ** 44).toString(16) : '0';
     this.#call(wire.enter(1, 500, 'label', '-', topmost).map(String), ([answer]) => {
@@ -490,7 +527,7 @@ class Process {
         this.#world.fault(`O is answered by ${answer}`);
         return;
       }
-      this.isKnown = server === this.#world.server;
+      this.isKnown = histories === this.#world.histories;
       this.#isOpen = true;
       for (const send of this.#waiting.splice(0)) send();
       this.rates.tellAll();
@@ -537,11 +574,11 @@ class Process {
     this.#isDead = true;
     const world = this.#world;
     this.#diedAt = world.now;
-    const { server } = world;
+    const { histories } = world;
     world.at(world.now + NOTICED, () => {
-      if (server !== world.server) return;
+      if (histories !== world.histories) return;
       for (let isLeft = true; isLeft; ) {
-        const outcome = server.reap(this.session.sid, world.serverTime);
+        const outcome = world.server.reap(this.session.sid, world.serverTime);
         ({ isLeft } = outcome);
         world.deliver(outcome);
       }

@@ -22,7 +22,7 @@ function begun(): State {
 /** The date of a request for one permit. */
 function dateFrom(state: State, numbers: wire.RateNumbers, known = NOTHING): number {
   const args = [...CALL, ...wire.rate('api', numbers, known, UNTOLD, ['T', 1, -1])];
-  const answer = wire.rateIn(state.turn(args, SID, START).reply[0], numbers);
+  const answer = wire.rateIn(state.turn(args, SID, START).reply[0], numbers, known);
   if ('most' in answer) throw new Error('too many permits are asked for');
   return answer.date;
 }
@@ -62,7 +62,7 @@ function two(): {
     { numbers = TEN, known = NOTHING, told = UNTOLD }: Partial<Asked> = {},
   ): wire.RateAnswer => {
     const args = [sid, '0', 'c:', ...wire.rate('api', numbers, known, told, demand)];
-    const answer = wire.rateIn(state.turn(args, sid, START + ms).reply[0], numbers);
+    const answer = wire.rateIn(state.turn(args, sid, START + ms).reply[0], numbers, known);
     if ('most' in answer) throw new Error('too many permits are asked for');
     return answer;
   };
@@ -87,7 +87,7 @@ test.each(['the end of its session', 'its process'])(
     // The date has come at this moment.
     ask(OTHER, 95, ['P', 60_000_000, 7]);
     const { date } = ask(OTHER, 95, TAKE);
-    if (who === 'its process') ask(SID, 95, ['D', used.date, 1, used.given, 0]);
+    if (who === 'its process') ask(SID, 95, ['D', used.date, 1, used.given, used.epoch]);
     else state.reap(SID, START + 95);
     expect(ask(OTHER, 95, TAKE).date).toBeGreaterThan(date);
   },
@@ -109,9 +109,10 @@ test('a date that a pause has moved stays listed until it has passed', () => {
 
 test('a process that knows a later epoch than the server begins one after it, whatever has been given', () => {
   const { ask } = two();
-  for (let i = 0; i < 20; i++) ask(OTHER, 0, TAKE);
-  const answer = ask(SID, 0, ['I'], { known: { epoch: 3, given: 5, last: 0 } });
-  expect(answer).toMatchObject({ epoch: 4, given: 20 });
+  for (let i = 0; i < 19; i++) ask(OTHER, 0, TAKE);
+  const epoch = ask(OTHER, 0, TAKE).epoch + 3;
+  const answer = ask(SID, 0, ['I'], { known: { epoch, given: 5, last: 0 } });
+  expect(answer).toMatchObject({ epoch: epoch + 1, given: 20 + 5 });
 });
 
 test('spending more than a run counts leaves a state that can be read', () => {
@@ -120,10 +121,10 @@ test('spending more than a run counts leaves a state that can be read', () => {
   ask(SID, 0, TAKE);
   for (let i = 0; i < 60; i++) ask(SID, 0, ['S', 2_147_483_647]);
   expect(ask(SID, 0, ['I'])).toMatchObject({ permits: 10, taken: 1 + 2 ** 32 - 1, reserved: 2 ** 32 - 1 });
-  const { date, given } = ask(SID, 0, TAKE);
+  const { date, given, epoch } = ask(SID, 0, TAKE);
   // The number of the request is longer than a record keeps.
   expect(given).toBeGreaterThan(2 ** 36);
-  ask(SID, 0, ['D', date, 1, given, 0]);
+  ask(SID, 0, ['D', date, 1, given, epoch]);
   expect(ask(OTHER, 0, TAKE).date).toBe(date);
 });
 
@@ -183,7 +184,7 @@ test('a date that comes too late for its process counts no more when it is given
   expect(used.date).toBe(late.date);
   const refused: wire.RateDemand = ['T', 1, 0];
   expect(ask(SID, 60, refused, { numbers }).ok).toBe(false);
-  ask(SID, 60, ['C', late.date, 1, late.given, 0], { numbers });
+  ask(SID, 60, ['C', late.date, 1, late.given, late.epoch], { numbers });
   expect(ask(SID, 60, refused, { numbers })).toMatchObject({ ok: true, date: (START + 60) * 1000 });
   // The other permit of that date counts on, until its window is over.
   expect(ask(SID, 60, TAKE, { numbers }).date).toBe((START + 1000) * 1000);
@@ -193,7 +194,7 @@ test('a date that has come back late makes no burst of those that were given sin
   const { ask } = two();
   const late = ask(SID, 0, TAKE);
   ask(OTHER, 500, TAKE);
-  ask(SID, 500, ['C', late.date, 1, late.given, 0]);
+  ask(SID, 500, ['C', late.date, 1, late.given, late.epoch]);
   expect(ask(OTHER, 500, TAKE).date).toBe((START + 595) * 1000);
 });
 
@@ -203,7 +204,7 @@ test('a date that has come back late leaves the debt of what was spent', () => {
   ask(SID, 0, ['S', 100], { numbers }); // ten windows
   const late = ask(SID, 1, TAKE, { numbers });
   const now = late.date / 1000 - START + 5;
-  ask(SID, now, ['C', late.date, 1, late.given, 0], { numbers });
+  ask(SID, now, ['C', late.date, 1, late.given, late.epoch], { numbers });
   // Dates of the same 5 ms may go together.
   expect(ask(OTHER, now, ['I', 10, -1], { numbers }).date).toBe((START + 9995) * 1000);
 });
@@ -216,7 +217,7 @@ test('what comes back late of a date that a pause or a loss has made another one
     const { ask } = two();
     const late = ask(SID, 0, TAKE);
     if (what === 'a pause') ask(OTHER, 50, ['P', 1000, 7]);
-    ask(SID, 60, ['C', late.date, 1, late.given, epoch]);
+    ask(SID, 60, ['C', late.date, 1, late.given, late.epoch + epoch]);
     expect(ask(SID, 60, ['I'])).toMatchObject({ taken: 1 });
   }
 });
@@ -226,40 +227,103 @@ function evicted(state: State): State {
   return State.load(JSON.stringify({ ...JSON.parse(state.dump()), rates: [], ends: [] }));
 }
 
+/** Calls of two sessions on one server or another. */
+const on = (
+  of: State,
+  sid: string,
+  ms: number,
+  demand: wire.RateDemand,
+  known: wire.RateKnown = NOTHING,
+  conn = '0',
+): wire.RateAnswer => {
+  const args = [sid, conn, 'c:', ...wire.rate('api', TEN, known, UNTOLD, demand)];
+  return wire.rateIn(of.turn(args, sid, START + ms).reply[0], TEN, known) as wire.RateAnswer;
+};
+
 test.each([
-  ['the end of its session', 0],
-  ['the end of its session, after another process has told of it,', 2],
-  ['its process', 0],
-])('%s frees no date of a rate that the server has lost since', (who, given) => {
+  ['the end of its session', true, 0],
+  ['the end of its session, after another process has told of it,', true, 2],
+  ['its process', true, 0],
+  ['its process', false, 0],
+])('%s frees no date of a rate that the server has evicted since: listed %s, told %i', (who, isListed, given) => {
   const { state } = two();
-  const on = (of: State, sid: string, ms: number, demand: wire.RateDemand, known = NOTHING): wire.RateAnswer => {
-    const args = [sid, '0', 'c:', ...wire.rate('api', TEN, known, UNTOLD, demand)];
-    return wire.rateIn(of.turn(args, sid, START + ms).reply[0], TEN) as wire.RateAnswer;
-  };
   on(state, SID, 0, TAKE);
   const lost = on(state, SID, 0, TAKE);
-  expect(lost.isListed).toBe(true);
   const after = evicted(state);
-  const known = { epoch: 0, given, last: given > 0 ? lost.date : 0 };
+  const known = { epoch: lost.epoch, given, last: given > 0 ? lost.date : 0 };
   const dates = [1, 2, 3].map(() => on(after, OTHER, 10, TAKE, known).date);
   expect(dates.at(-1)).toBeGreaterThan(lost.date);
-  if (who === 'its process') on(after, SID, 10, ['D', lost.date, 1, lost.given, 0]);
+  if (who === 'its process') on(after, SID, 10, [isListed ? 'D' : 'C', lost.date, 1, lost.given, lost.epoch]);
   else after.reap(SID, START + 10);
   expect(on(after, OTHER, 10, TAKE).date).toBeGreaterThan(dates.at(-1) as number);
 });
 
-test('what a replica lacks counts, also if it gives as much before somebody tells of it', () => {
+test('a process that asks after an eviction tells what it knows, however much was given since', () => {
+  const { state } = two();
+  let known: wire.RateKnown = NOTHING;
+  for (let i = 0; i < 5; i++) known = on(state, SID, 0, TAKE);
+  const after = evicted(state);
+  for (let i = 0; i < 9; i++) on(after, OTHER, 10, TAKE);
+  expect(on(after, SID, 10, ['I'], known).taken).toBe(9 + 5);
+});
+
+test('a process is told no epoch before the one that it knows', () => {
+  const { ask } = two();
+  let known: wire.RateKnown = NOTHING;
+  // Nobody has taken anything yet, so each look begins an epoch that is not kept.
+  for (let i = 0; i < 3; i++) known = ask(SID, 0, ['I'], { known });
+  ask(OTHER, 0, TAKE);
+  expect(ask(SID, 0, ['I'], { known }).epoch).toBeGreaterThan(known.epoch);
+});
+
+/** The replica becomes the server, and the first session resumes there. */
+function promoted(replica: State): State {
+  replica.turn([SID, '1', 'c:', ...wire.enter(1, 10_000, 'label', '-', 'ffffffffffff')], SID, START);
+  return replica;
+}
+
+test('what a replica lacks counts, also if as much is counted before somebody tells of it', () => {
   const { state, ask } = two();
   for (let i = 0; i < 3; i++) ask(SID, 0, TAKE);
-  const replica = State.load(state.dump());
+  const after = State.load(state.dump());
   let known: wire.RateKnown = NOTHING;
   for (let i = 0; i < 4; i++) known = ask(SID, 0, TAKE);
-  replica.turn([SID, '1', 'c:', ...wire.enter(1, 10_000, 'label', '-', 'ffffffffffff')], SID, START);
-  const after = (sid: string, conn: string, what: wire.RateDemand, told: wire.RateKnown): wire.RateAnswer => {
-    const args = [sid, conn, 'c:', ...wire.rate('api', TEN, told, UNTOLD, what)];
-    return wire.rateIn(replica.turn(args, sid, START).reply[0], TEN) as wire.RateAnswer;
-  };
-  for (let i = 0; i < 5; i++) after(OTHER, '0', TAKE, NOTHING);
-  // 3 that the replica has, 5 that it has given since, and 4 that it lacks.
-  expect(after(SID, '1', ['I'], known).given).toBe(3 + 5 + 4);
+  promoted(after);
+  on(after, OTHER, 0, ['S', 5]);
+  // 3 that the replica has, 5 that were counted since, and 4 that it lacks.
+  expect(on(after, SID, 0, ['I'], known, '1').given).toBe(3 + 5 + 4);
+});
+
+test('nobody gets a date while processes may tell what was lost, and who would get one is told when to ask again', () => {
+  const { state } = two();
+  const after = promoted(State.load(state.dump()));
+  // The pause is a second (the end of the last millisecond counts).
+  expect(on(after, OTHER, 0, TAKE)).toMatchObject({ ok: false, date: (START + 1000) * 1000, taken: 0 });
+  expect(on(after, OTHER, 0, ['T', 1, 999_999])).toMatchObject({ ok: false, date: (START + 1000) * 1000 });
+  expect(on(after, OTHER, 999, TAKE).ok).toBe(false);
+  expect(on(after, OTHER, 1000, TAKE)).toMatchObject({ ok: true, date: (START + 1000) * 1000 });
+});
+
+test('a date that was given back before a failover is given to nobody after it', () => {
+  const { state, ask } = two();
+  ask(OTHER, 0, TAKE);
+  const { date, moved, given, epoch } = ask(OTHER, 0, TAKE);
+  const { last } = ask(OTHER, 0, TAKE);
+  ask(OTHER, 0, ['D', date - moved, 1, given, epoch]);
+  const after = State.load(state.dump());
+  // Another process has got it, and dies with the server.
+  expect(ask(SID, 0, TAKE).date).toBe(date);
+  promoted(after);
+  expect(on(after, OTHER, 0, ['I', 1, -1]).date).toBeGreaterThan(last);
+});
+
+test('two losses at the same time are two', () => {
+  const { state } = two();
+  const first = promoted(State.load(state.dump()));
+  const { epoch } = on(first, OTHER, 0, ['S', 1]);
+  const again = State.load(JSON.stringify({ ...JSON.parse(state.dump()), history: '2'.padStart(40, '0') }));
+  promoted(again);
+  const known = { epoch, given: 1, last: START * 1000 };
+  on(again, OTHER, 0, ['S', 4]);
+  expect(on(again, SID, 0, ['I'], known, '1').given).toBe(4 + 1);
 });

@@ -5,6 +5,7 @@
  *        |             |  \--> the answer took longer, or the process was busy: C gives the date back, and T asks again
  *        |             |--> a pause has moved the date: sleeps on
  *        |             \--> signal, time-out, `cancelAll`: C gives the date back
+ *        |--> the server waits after a loss for those who know what was lost: sleeps, and asks again
  *        \--> the date is later than the time-out allows: rejects at once
  *
  * A process knows the partition's time by the answer that tells most (`Told`): when it sent that question the date was at
@@ -145,7 +146,11 @@ async function wait<T>(rate: Rate, { what, permits, options = {}, begin, late }:
     }
     const { answer, sent, got } = await asked;
     if ('most' in answer) throw tooMany(rate, answer.most, permits);
-    if (!answer.ok) return await expired();
+    if (!answer.ok) {
+      if (most >= 0 && answer.date - answer.moment > most) return await expired();
+      await untilAgain(rate, rate.when(answer.date).most, signal);
+      continue;
+    }
     const { sid } = session;
     let { date } = answer;
     let shift = rate.shiftAt(answer);
@@ -217,6 +222,17 @@ function giveBack(rate: Rate, answer: Answered['answer'], permits: number, sid: 
   if (answer.isListed && rate.session.sid !== sid) return;
   const { isListed, date, moved, given, epoch } = answer;
   rate.tell([isListed ? 'D' : 'C', date - moved, permits, given, epoch]).catch(() => {});
+}
+
+/** Waits until a time, for a request without a date. */
+async function untilAgain(rate: Rate, at: number, signal: AbortSignal | undefined): Promise<void> {
+  const { clock, cancelled } = rate;
+  for (let now = clock.now(); now < at; now = clock.now()) {
+    await until(rate, undefined, at - now, signal);
+    if (signal?.aborted) throw aborted(signal);
+    if (rate.end) throw rate.end;
+    if (rate.cancelled > cancelled) throw new CancelledError();
+  }
 }
 
 /** Waits for an answer, for some milliseconds, or until something else is to be looked at. Resolves to which it was. */

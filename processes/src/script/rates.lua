@@ -13,32 +13,36 @@
 -- broker, it is in RATES. A take costs the server much of its time for copies of this text, so the text is short: its
 -- fields are binary, of 4 or 7 bytes each (`struct`), but for the numbers, which are as a call brings them:
 --   numbers   44 hexadecimal digits: permits(8) per(14) burst(8) slack(14)
---   head      given(7) following(7) latest(7) taken(7) born(7), and how many runs(4) and holes(4) there are
+--   head      given(7) following(7) latest(7) taken(7) epoch(7), and how many runs(4) and holes(4) there are
 --   runs, then holes   date(7) permits(4) each, by date
---   rare      only if one of them is not 0: resized(4) epoch(4) repaired(7) paused(7) moved(7) stopped(7) cancelled(7)
+--   rare      only if one of them is not 0: resized(4) repaired(7) paused(7) moved(7) stopped(7) cancelled(7)
 --
 --   given      how many permits have got dates; with a date, it names the request
 --   following  when the next permit would be due if all came evenly
 --   latest     the latest date
 --   taken      the permits of all runs
---   born       when this state began; a state that was lost has another one
---   epoch, repaired   after a loss, see `mend`
+--   epoch      names what the state knows: the time when the state began, or when a loss was noticed. What was given
+--              under another epoch may not count here, so it is never given back. No two epochs are the same, and a
+--              later epoch is larger
+--   repaired   after a loss, see `mend`
 --   paused     no date lies before this time, but for those that had passed when the pause began
 --   moved      by how much pauses have moved dates, all together
 --   stopped    when the last pause began. It has moved the dates behind
---   cancelled  requests up to this number are cancelled
+--   cancelled  requests up to this number are cancelled. A cancellation takes a number of its own, so that a request
+--              without a date can tell it from the one before
 -- Invariants: dates never decrease, but for those of holes, whose permits count already in their runs; and a run leaves
 -- the text only when it lies a window behind the time, or behind the latest date.
 --
 -- A date that lies so far ahead that the death of its process is noticed before is listed in RECORDS, behind the
--- requests of the session: sid(16) r date(14) given(9) permits(8) born(14) NUL name; the date without what pauses have
+-- requests of the session: sid(16) r date(14) given(9) permits(8) epoch(14) NUL name; the date without what pauses have
 -- moved it, and the lowest 36 bits of `given`.
--- When the session ends, what it has listed becomes holes (`free`). A process that has lost its session gives up such
+-- When the session ends, what it has listed in the present epoch becomes holes (`free`). A process that has lost its session gives up such
 -- dates. Dates that are nearer pass unused.
 
 rates = function()
   local WRAP = 68719476736 -- the numbers of requests in records
   local JUMP = 1000000 -- keys may have expired before their time if the server's clock was so much too late
+  -- lost: in the pause after a loss, when the loss was noticed. States of epochs up to it may lack permits.
   local far, pause_of_loss, lost
 
   local function date_of(list, at)
@@ -59,7 +63,7 @@ rates = function()
     local BEATS = 5 -- each session beats at least so often in a lease
     local FAR = 1250 -- the death of a process is noticed within so many thousandths of a lease
     if moment then return end
-    local meta = call('HMGET', META, 'offset', 'seen', 'began', 'lease')
+    local meta = call('HMGET', META, 'offset', 'seen', 'began', 'lease', 'lost')
     -- [server
     now()
     local here, lease = time, tonumber(meta[4])
@@ -70,7 +74,7 @@ rates = function()
     --- local beat = 1000
     --- far = 0
     local offset, least, most = tonumber(meta[1] or 0), tonumber(meta[2] or 0), 0
-    local began = tonumber(meta[3] or 0)
+    local began, noticed = tonumber(meta[3] or 0), meta[5]
     if seen > 0 then
       least = math.max(least, seen + math.floor(low * 0.999))
       -- The call may have been under way for long. If another one came shortly before, the clock has not jumped.
@@ -84,7 +88,7 @@ rates = function()
       moment = least
     elseif most > 0 and moment > most then
       if moment - most > JUMP then
-        began = now()
+        began, noticed = now(), '-'
         call('HSET', META, 'began', began)
         -- Not `most`: then each of several jumps in a window would make the window shorter by a part of the slack.
         moment = least
@@ -95,6 +99,12 @@ rates = function()
     end
     if moment ~= here + offset then call('HSET', META, 'offset', moment - here) end
     call('HSET', META, 'seen', moment)
+    -- Two servers may have taken over at the same time of the partition. The names of their histories differ.
+    local history = noticed and match(noticed, '^%-(%x*)')
+    if history then
+      noticed = moment + tonumber('0' .. history, 16)
+      call('HSET', META, 'lost', format('%d', noticed))
+    end
     -- After a loss, those who know what was lost say so within a beat.
     local left = began + beat - now()
     if left > beat then
@@ -103,8 +113,7 @@ rates = function()
       call('HSET', META, 'began', began)
     end
     pause_of_loss = left > 0 and math.ceil(left * 1000) or 0
-    -- The number of the loss that those who know of it tell now: its second.
-    lost = left > 0 and math.floor(began / 1000) or 0
+    lost = left > 0 and tonumber(noticed) or 0
   end
 
   -- Reads the state of a rate, without what lies a window behind the time, or behind the latest date: no later permit has
@@ -127,11 +136,11 @@ rates = function()
     local r = {
       name = name, numbers = numbers, permits = permits, per = per, burst = tonumber(sub(numbers, 23, 30), 16),
       slack = slack, window = window, interval = interval, given = 0, following = 0, latest = 0, taken = 0,
-      born = moment, runs = '', holes = '', is_rare = false, resized = 0, epoch = 0, repaired = 0, paused = 0, moved = 0, stopped = 0,
+      epoch = 0, runs = '', holes = '', is_rare = false, resized = 0, repaired = 0, paused = 0, moved = 0, stopped = 0,
       cancelled = 0, changes = false,
     }
     if not text then return r end
-    local given, following, latest, taken, born, runs, holes = struct.unpack('>I7I7I7I7I7I4I4', text, 45)
+    local given, following, latest, taken, epoch, runs, holes = struct.unpack('>I7I7I7I7I7I4I4', text, 45)
     if replaces and theirs ~= numbers and following > moment then
       -- What is due in so many intervals stays due in so many.
       local before = (tonumber(sub(theirs, 9, 22), 16) + tonumber(sub(theirs, 31, 44), 16)) / tonumber(sub(theirs, 1, 8), 16)
@@ -148,11 +157,11 @@ rates = function()
       while at < behind and date_of(text, at) <= moment do at = at + 11 end
       r.holes = sub(text, at, behind - 1)
     end
-    r.given, r.following, r.latest, r.taken, r.born = given, following, latest, taken, born
+    r.given, r.following, r.latest, r.taken, r.epoch = given, following, latest, taken, epoch
     if behind <= #text then
       r.is_rare = true
-      local resized, epoch, repaired, paused, moved, stopped, cancelled = struct.unpack('>I4I4I7I7I7I7I7', text, behind)
-      r.resized, r.epoch, r.repaired, r.paused = resized, epoch, repaired, paused
+      local resized, repaired, paused, moved, stopped, cancelled = struct.unpack('>I4I7I7I7I7I7', text, behind)
+      r.resized, r.repaired, r.paused = resized, repaired, paused
       r.moved, r.stopped, r.cancelled = moved, stopped, cancelled
     end
     return r
@@ -163,10 +172,10 @@ rates = function()
     if not r.changes then return end
     local following = math.min(r.following, LAST_TIME)
     local head = struct.pack('>I7I7I7I7I7I4I4',
-      r.given, following, r.latest, r.taken, r.born, #r.runs / 11, #r.holes / 11)
+      r.given, following, r.latest, r.taken, r.epoch, #r.runs / 11, #r.holes / 11)
     local rare = ''
     if r.is_rare then
-      rare = struct.pack('>I4I4I7I7I7I7I7', r.resized, r.epoch, r.repaired, r.paused, r.moved, r.stopped, r.cancelled)
+      rare = struct.pack('>I4I7I7I7I7I7', r.resized, r.repaired, r.paused, r.moved, r.stopped, r.cancelled)
     end
     local whole = r.numbers .. head .. r.runs .. r.holes .. rare
     -- So much longer that a jump by which nobody notices a loss does not lose it.
@@ -222,33 +231,35 @@ rates = function()
     local NUMBERS = '00000001000000000f42400000000100000000000000' -- of whoever only looks
     local MOST_HOLES = 256 -- dates that are given back while there are so many holes pass unused
 
-    -- The server has noticed a loss, and may lack the last permits that were given. A new epoch begins at once: otherwise
-    -- what it gives before somebody tells of these would seem to be them.
-    local function lose(r)
-      r.epoch, r.repaired = lost, r.given
+    -- A new epoch begins. `repaired`: up to which number permits of earlier epochs count here. A date that was given back
+    -- may have been taken since, which is lost, so the holes go.
+    local function begin(r, epoch, repaired)
+      r.epoch, r.repaired, r.holes = epoch, repaired, ''
       r.is_rare = true
       r.changes = true
     end
 
-    -- The server may have lost permits of which the caller knows. They count at the last date that the caller knows, those
-    -- of a window at most. `repaired`: up to which number of the lost history they are counted again. A new epoch begins if
-    -- the caller knows more, or a later epoch. Then `given` is at least what the caller knows, so that the numbers of
-    -- requests can be compared over epochs.
+    -- The server has noticed a loss, and the state may lack the last permits that were given. A new epoch begins at once:
+    -- otherwise what is given before somebody tells of these would seem to be them.
+    local function lose(r)
+      begin(r, math.max(moment, lost + 1), r.given)
+    end
+
+    -- The caller knows another epoch, or more of this one: the state may lack permits of which the caller knows. They count
+    -- at the last date that the caller knows, those of a window at most. The numbers of requests grow over all epochs: so
+    -- `given` is at least what the caller knows. A process does not hear of an epoch before one that it knows.
     local function mend(r, known_epoch, known, known_last)
-      local missing
-      if known_epoch >= r.epoch then
-        missing = known - r.given
-        r.epoch = known_epoch + 1
-      else
-        missing = known - r.repaired
-        if missing <= 0 then return end
+      local counts = known_last + r.window > moment
+      if known_epoch < r.epoch and not counts then
+        r.given = math.max(r.given, known)
+        return
       end
-      r.repaired = known
-      r.is_rare = true
-      r.changes = true
+      local missing = known - (known_epoch == r.epoch and r.given or r.repaired)
+      if known_epoch >= r.epoch then begin(r, math.max(moment, known_epoch + 1), r.repaired) end
       if missing <= 0 then return end
-      r.given = r.given + missing
-      if known_last + r.window <= moment then return end
+      r.repaired, r.given = known, r.given + missing
+      r.is_rare = true
+      if not counts then return end
       log(r, math.max(r.latest, known_last), math.min(missing, r.permits))
       r.following = math.max(r.following, math.floor(known_last + math.min(missing, r.burst) * r.interval))
     end
@@ -332,7 +343,7 @@ rates = function()
       for _, each in ipairs(old) do
         if tonumber(sub(each, 18, 31), 16) + moved_of(r, sub(each, 64)) < moment then call('ZREM', RECORDS, each) end
       end
-      local dated = format('%014x%09x%08x%014x', date - r.moved, r.given % WRAP, k, r.born)
+      local dated = format('%014x%09x%08x%014x', date - r.moved, r.given % WRAP, k, r.epoch)
       call('ZADD', RECORDS, 0, mine .. dated .. '\0' .. r.name)
     end
 
@@ -407,12 +418,13 @@ rates = function()
         local known = what == 'C'
         if what == 'D' then
           local listed = call('ZRANGEBYLEX', RECORDS, '[' .. key, '(' .. key .. 'g', 'LIMIT', 0, 1)[1]
-          if listed then known = call('ZREM', RECORDS, listed) == 1 and tonumber(sub(listed, 49, 62), 16) == r.born end
+          known = listed and call('ZREM', RECORDS, listed) == 1
         end
         if known and tonumber(ARGV[i + 12]) == r.epoch then give_back(r, a + r.moved, b) end
       elseif what == 'P' then
         pause(r, a, ARGV[i + 10])
       elseif what == 'L' then
+        r.given = r.given + 1
         r.cancelled = r.given
         r.is_rare = true
         r.changes = true
@@ -432,7 +444,7 @@ rates = function()
 
     -- What follows the answer if the caller does not know it.
     local function more(r)
-      return format(' %d %d %d %d %d %d', r.permits, r.per, r.burst, r.slack, r.resized, r.epoch)
+      return format(' %d %d %d %d %d', r.permits, r.per, r.burst, r.slack, r.resized)
         .. format(' %d %d %d %d %d', r.moved, r.stopped, r.cancelled, r.taken, reserved(r))
     end
 
@@ -444,7 +456,7 @@ rates = function()
       return 'G ' .. format('%d', moment) .. ' ' .. (call('HGET', META, 'began') or '0'), i + 3
     end
 
-    -- A session has ended: the dates that it has listed are free again, if the state is still the one that has given them.
+    -- A session has ended: the dates that it has listed are free again, if they were given in the present epoch.
     -- Returns how many it has looked at. A beat does this before it tells its time, so the clock stays as it is: the time
     -- that somebody was told last is early enough, as who reads a rate drops the holes that have passed.
     local function free(victim)
@@ -455,7 +467,7 @@ rates = function()
         call('ZREM', RECORDS, each)
         local r = load(sub(each, 64), NUMBERS, false)
         local date = tonumber(sub(each, 18, 31), 16) + r.moved
-        local is_same = tonumber(sub(each, 49, 62), 16) == r.born
+        local is_same = tonumber(sub(each, 49, 62), 16) == r.epoch
         if is_same and date > moment then give_back(r, date, tonumber(sub(each, 41, 48), 16)) end
         save(r)
       end
@@ -474,7 +486,8 @@ rates = function()
   -- E name numbers epoch given last seen low high what a b c d: an operation on a rate. numbers: as in the state; those
   -- of the first caller count, or of the last one if the name has a NUL, as those of keys have. epoch, given, last: the
   -- most that the caller was told of this rate. seen, low, high: see `clock`. what:
-  --   T k most         takes k permits, if their date is at most `most` microseconds away; most below 0: however far
+  --   T k most         takes k permits, if their date is at most `most` microseconds away; most below 0: however far.
+  --                    In the pause after a loss nobody gets a date: who would get one is told when to ask again
   --   C date k given epoch   gives a date back (the date without what pauses have moved)
   --   D date k given epoch   gives a date back that is listed
   --   P wait tag       nobody gets a date before so many microseconds, and the dates that lie ahead move back. tag: what
@@ -483,16 +496,22 @@ rates = function()
   --   S k              counts k permits now, or below 0 gives used ones back
   --   R                the numbers of this call are those of the rate from now on
   --   I k most         looks when k permits could go; with k = 0 only at the rate
-  -- Answers: E ok given date moment latest. ok: 0 if T has refused, 2 if the date is listed. And permits per burst slack
-  -- resized epoch moved stopped cancelled taken reserved, for I, and if the caller's numbers are others or one of those
-  -- is not 0. M permits: there are never so many.
+  -- Answers: E ok given date moment latest. ok: 0 if T has got no date, 2 if the date is listed. And epoch, if the caller
+  -- knows another one. And permits per burst slack resized moved stopped cancelled taken reserved, for I, and if the
+  -- caller's numbers are others or one of those is not 0. M permits: there are never so many.
   local function rate(i)
     local numbers, what, a, b = ARGV[i + 1], ARGV[i + 8], tonumber(ARGV[i + 9]), tonumber(ARGV[i + 10])
     clock(tonumber(ARGV[i + 5]), tonumber(ARGV[i + 6]), tonumber(ARGV[i + 7]), tonumber(sub(numbers, 31, 44), 16))
     local r = load(ARGV[i], numbers, what == 'R' or string.find(ARGV[i], '\0', 1, true))
     local epoch, known = tonumber(ARGV[i + 2]), tonumber(ARGV[i + 3])
-    if lost > r.epoch then seldom().lose(r) end
-    if known > r.given or epoch ~= r.epoch then seldom().mend(r, epoch, known, tonumber(ARGV[i + 4])) end
+    if r.epoch == 0 then
+      r.epoch = math.max(moment, lost + 1, epoch + 1)
+    elseif r.epoch <= lost then
+      seldom().lose(r)
+    end
+    if epoch > r.epoch or known > r.given or known > 0 and epoch < r.epoch then
+      seldom().mend(r, epoch, known, tonumber(ARGV[i + 4]))
+    end
     local ok, date = 1, math.max(moment, r.paused)
     if what == 'T' or what == 'I' and a > 0 then
       if a > r.permits then return 'M ' .. r.permits, i + 13 end
@@ -500,6 +519,8 @@ rates = function()
       if hole > 0 then date = date_of(r.holes, hole) else date = date_for(r, a) end
       if b >= 0 and date - moment > b then
         ok = 0
+      elseif what == 'T' and pause_of_loss > 0 then
+        ok, date = 0, moment + pause_of_loss
       elseif what == 'T' then
         if hole > 0 then
           seldom().take_hole(r, hole, a)
@@ -518,7 +539,10 @@ rates = function()
     end
     save(r)
     local answer = format('E %d %d %d %d %d', ok, r.given, date, moment, r.latest)
-    if what ~= 'I' and not r.is_rare and r.numbers == numbers then return answer, i + 13 end
+    local is_short = what ~= 'I' and not r.is_rare and r.numbers == numbers
+    if is_short and epoch == r.epoch then return answer, i + 13 end
+    answer = answer .. format(' %d', r.epoch)
+    if is_short then return answer, i + 13 end
     return answer .. seldom().more(r), i + 13
   end
 

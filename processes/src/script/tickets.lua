@@ -61,7 +61,9 @@ local function compare()
     call('HSET', META, 'history', history, 'leapt', leapt, 'late', format('%.0f', late), 'ticket', format('%.0f', ticket))
     if history ~= meta[1] then call('HINCRBY', META, 'epoch', 1) end
     -- If there was no history before, nobody knows of anything that was lost. See `clock`.
-    if meta[1] or topmost > 0 then call('HSET', META, 'began', format('%.0f', now())) end
+    if meta[1] or topmost > 0 then
+      call('HSET', META, 'began', format('%.0f', now()), 'lost', '-' .. sub(history, -5))
+    end
   end
 end
 

@@ -244,11 +244,14 @@ export const rateToLookAt = (news: string): number | undefined =>
 
 /** What the server answers to `rate`. */
 export interface RateAnswer extends RateNumbers, RateKnown {
-  /** Whether T has got a date; if not, its date is later than the caller wants. */
+  /** Whether T has got a date. */
   readonly ok: boolean;
   /** Whether the date is free again when the session of this process ends. */
   readonly isListed: boolean;
-  /** Of `I`, the date that a request would get. */
+  /**
+   * Of `I`, the date that a request would get. If T has got none: later than the caller wants, or else when T may ask
+   * again, as the server waits after a loss for those who know what was lost.
+   */
   readonly date: number;
   /** The time of the partition. */
   readonly moment: number;
@@ -263,22 +266,24 @@ export interface RateAnswer extends RateNumbers, RateKnown {
 }
 
 /**
- * Reads an answer to `rate`. numbers: those with which it was asked. With `most`: T asks for more permits than there
- * are in a window.
+ * Reads an answer to `rate`. numbers, epoch: those with which it was asked. With `most`: T asks for more permits than
+ * there are in a window.
  */
-export function rateIn(answer: unknown, numbers: RateNumbers): RateAnswer | { readonly most: number } {
+export function rateIn(
+  answer: unknown,
+  numbers: RateNumbers,
+  { epoch }: Pick<RateKnown, 'epoch'>,
+): RateAnswer | { readonly most: number } {
   const [letter, ...words] = String(answer).split(' ');
   const all = words.map(Number);
-  const at = (place: number): number => all[place] ?? 0;
+  const at = (place: number, otherwise = 0): number => all[place] ?? otherwise;
   if (letter === TOO_MANY) return { most: at(0) };
   const { permits, per, burst, slack } = numbers;
-  const own = [permits, per, burst, slack];
-  const [theirPermits, theirPer, theirBurst, theirSlack] = (all.length > 5 ? all.slice(5, 9) : own) as typeof own;
   return {
     ...{ ok: at(0) > 0, isListed: at(0) === 2, given: at(1), date: at(2), moment: at(3), last: at(4) },
-    ...{ permits: theirPermits as number, per: theirPer as number },
-    ...{ burst: theirBurst as number, slack: theirSlack as number },
-    ...{ resized: at(9) === 1, epoch: at(10), moved: at(11), stopped: at(12), cancelled: at(13) },
+    epoch: at(5, epoch),
+    ...{ permits: at(6, permits), per: at(7, per), burst: at(8, burst), slack: at(9, slack) },
+    ...{ resized: at(10) === 1, moved: at(11), stopped: at(12), cancelled: at(13) },
     ...{ taken: at(14), reserved: at(15) },
   };
 }

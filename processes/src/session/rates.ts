@@ -117,9 +117,13 @@ export class Rate {
     this.#rates.keep(this);
     const sent = this.clock.now();
     this.asking++;
+    let { known } = this;
     try {
-      const answer = await this.session.calls.operate(() => this.#args(demand, numbers, this.clock.now()));
-      return this.#heard(answer, numbers, sent);
+      const answer = await this.session.calls.operate(() => {
+        ({ known } = this);
+        return this.#args(demand, numbers, this.clock.now());
+      });
+      return this.#heard(wire.rateIn(answer, numbers, known), sent);
     } finally {
       this.asking--;
     }
@@ -132,9 +136,9 @@ export class Rate {
   async tell(demand: wire.RateDemand): Promise<Answered | undefined> {
     if (this.end) throw this.end;
     const sent = this.clock.now();
-    const { numbers } = this;
+    const { numbers, known } = this;
     const answer = await this.#rates.once(this.#args(demand, numbers, sent));
-    return answer === undefined ? undefined : this.#heard(answer, numbers, sent);
+    return answer === undefined ? undefined : this.#heard(wire.rateIn(answer, numbers, known), sent);
   }
 
   /**
@@ -158,8 +162,7 @@ export class Rate {
     return this.ask(['L', 0, tagOf(this.name)]);
   }
 
-  #heard(reply: unknown, numbers: wire.RateNumbers, sent: number): Answered {
-    const answer = wire.rateIn(reply, numbers);
+  #heard(answer: Answered['answer'], sent: number): Answered {
     const got = this.clock.now();
     if (!('most' in answer)) {
       const { epoch, given, moved, permits, per, burst, slack } = answer;
