@@ -31,8 +31,11 @@ import { simulate } from './simulation.js';
 const SEEDS = [1, 2, 3, 4, 5, 6];
 /** In every other recording a call does so little that much is left. */
 const LITTLE = { WORK: 1, MOST_FOUND: 2 };
-/** In the recordings of rates, all dates that lie ahead are listed, and there may be few runs and holes. */
-const OF_RATES = { FAR: 0, BEATS: 400_000, MOST_RUNS: 8, MOST_HOLES: 2 };
+/**
+ * In the recordings of rates, all dates that lie ahead are listed, there may be few runs and holes, and what takes long
+ * takes a little.
+ */
+const OF_RATES = { FAR: 0, BEATS: 400_000, MOST_RUNS: 8, MOST_HOLES: 2, QUIET: 50_000 };
 const changed = (source: string, constants: Readonly<Record<string, number>>): string =>
   Object.entries(constants).reduce(
     (text, [name, value]) => text.replace(new RegExp(`(local ${name} = )\\d+`), `$1${value}`),

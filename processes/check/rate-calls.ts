@@ -269,9 +269,9 @@ export function fixedRateCalls(): readonly FixedRateCall[] {
   ask(paused, ['P', 1000, 7]);
 
   // A loss: what was told counts again, for a window after its date.
-  for (const epoch of [time - 1, time, time + 1, time + 9])
+  for (const epoch of [time - 1, time, time + 1])
     for (const age of [-1, 0, 1])
-      for (const given of [1, 2, 3, 1000]) {
+      for (const given of [1, 3, 1000]) {
         const own: Of = [`lost${epoch}and${age}and${given}`, numbers(2, 2_000_000, 2)];
         ask(own, ['T', 1, -1]);
         ask(own, ['T', 1, -1]);
@@ -297,6 +297,29 @@ export function fixedRateCalls(): readonly FixedRateCall[] {
     time += 90_000_000;
     ask([name, after], ['R']);
     ask([name, after], ['T', 1, -1]);
+  }
+
+  // Nobody asks for so long a slack for a while, exactly and one beside.
+  for (const beside of [-1, 0, 1]) {
+    const slack: Of = [`slack${beside}`, numbers(4, 8_000_000, 2, 4000)];
+    const shorter: Of = [slack[0], numbers(4, 7_997_000, 2, 1000)];
+    const start = time;
+    ask(slack, ['T', 1, -1]);
+    ask(shorter, ['T', 1, -1]);
+    for (const each of [slack, shorter, slack, ...Array.from({ length: 19 }, () => shorter)]) {
+      time += 3_000_000;
+      ask(each, ['I', 2, -1]);
+      ask(each, ['T', 1, -1]);
+    }
+    time += 3_000_000 + beside;
+    for (const k of [4, 1]) ask(shorter, ['T', k, -1]);
+    for (const wait of [0, 1_999_000, 6_000_000]) {
+      time += wait;
+      for (const k of [4, 1]) ask(shorter, ['I', k, -1]);
+    }
+    ask(shorter, ['C', time + 1, 1, 1, start]);
+    ask(shorter, ['S', -4]);
+    ask(slack, ['T', 4, -1]);
   }
 
   // Numbers so large that the first digits count.

@@ -8,6 +8,9 @@ export const HISTORIES: Readonly<Record<string, Partial<HistoryOptions> & { read
   'many permits': { permits: 1000, burst: 100, per: 500, slack: 50, processes: 16, tasks: 8, least: 0.9 },
   'slow trips': { slow: 50, least: 0.85 },
   'slow trips, all at once': { slow: 100, burst: 20, signals: 50, cuts: 10, deaths: 5, least: 0.85 },
+  'trips that are slow at first': {
+    ...{ slow: 900, slowUntil: 20_000, processes: 3, tasks: 1, burst: 20, deaths: 2, signals: 20, least: 0.1 },
+  },
   'busy processes': { busy: 20, least: 0.85 },
   'signals and time-outs': { signals: 100, timeouts: 100, least: 0.85 },
   deaths: { deaths: 20, least: 0.85 },

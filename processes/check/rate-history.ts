@@ -51,6 +51,8 @@ export interface HistoryOptions {
   readonly evictions?: number;
   /** Of a thousand trips, how many take long. */
   readonly slow?: number;
+  /** Until when, in milliseconds. */
+  readonly slowUntil?: number;
   /** Another script. */
   readonly script?: Parameters<typeof State.begin>[3];
 }
@@ -64,6 +66,9 @@ export interface History {
   readonly begun: number;
   /** The longest time without a begin, in milliseconds. */
   readonly longestGap: number;
+  /** The slack of the server, the longest and the last, in milliseconds. */
+  readonly longestSlack: number;
+  readonly slack: number;
   readonly happened: ReadonlyMap<string, number>;
 }
 
@@ -138,6 +143,8 @@ class World {
   processes: Process[] = [];
   started = 0;
   takes = 0;
+  #slack = 0;
+  #longestSlack = 0;
   readonly windows: Windows;
   /** The windows of each epoch of the server. */
   readonly #ofEpochs = new Map<number, Windows>();
@@ -162,6 +169,7 @@ class World {
         cuts: 0,
         evictions: 0,
         slow: 0,
+        slowUntil: Number.POSITIVE_INFINITY,
       },
     };
     this.options = { ...usual, ...options };
@@ -194,7 +202,7 @@ class World {
   }
 
   trip(): number {
-    return this.happens(this.options.slow)
+    return this.now < this.options.slowUntil && this.happens(this.options.slow)
       ? 1 + this.random(this.options.slack * 2)
       : 0.1 + (this.random(1000) * (TRIP - 0.1)) / 1000;
   }
@@ -233,6 +241,8 @@ class World {
       this.fault(`refuses ${args.join(' ')}`);
       return;
     }
+    this.#slack = answer.slack / 1000;
+    this.#longestSlack = Math.max(this.#longestSlack, this.#slack);
     if (args[12] !== 'T' || !answer.ok) {
       this.#dates.changed(answer);
       return;
@@ -383,7 +393,8 @@ class World {
     const { all, most, longestGap } = this.windows;
     const begun = all / possible;
     const { faults, happened } = this;
-    return { faults, takes: this.takes, most, begun, longestGap, happened };
+    const slacks = { longestSlack: this.#longestSlack, slack: this.#slack };
+    return { faults, takes: this.takes, most, begun, longestGap, ...slacks, happened };
   }
 }
 

@@ -9,3 +9,11 @@ test.each(Object.entries(HISTORIES))('%s', { timeout: 300_000 }, async (_, { lea
   expect(history.faults).toEqual([]);
   expect(history.begun).toBeGreaterThan(least);
 });
+
+test('a slack that has grown is as short as before when answers come soon again', { timeout: 300_000 }, async () => {
+  const options = { ...HISTORIES['trips that are slow at first'], seed: 1, takes: 15_000 };
+  const { faults, slack, longestSlack } = await rateHistory(options);
+  expect(faults).toEqual([]);
+  expect(longestSlack).toBeGreaterThan(40);
+  expect(slack).toBe(40);
+});

@@ -182,7 +182,7 @@ onEachServer((binary) => {
     },
   );
 
-  test('replays a fixed sequence of calls on rates as the model does', { timeout: 60_000 }, async () => {
+  test('replays a fixed sequence of calls on rates as the model does', { timeout: 300_000 }, async () => {
     await server.client.flushall();
     const model = new Server(turnChunk(), server.keys);
     let data = new Data();

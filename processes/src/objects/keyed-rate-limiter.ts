@@ -88,7 +88,8 @@ export class KeyedRateLimiter {
     if (typeof key === 'string') checkName(`${KIND}.${method}: key`, key, LONGEST_KEY);
     const name = `${this.#name}\0${typeof key === 'string' ? 's' : 'i'}${key}`;
     const rate = this.#sessionOf(name).rates.of(name, this.#numbers);
-    rate.numbers = { ...this.#numbers, slack: Math.max(this.#numbers.slack, rate.numbers.slack) };
+    rate.numbers = { ...this.#numbers, slack: rate.numbers.slack };
+    rate.opens(this.#numbers.slack);
     return rate;
   }
 

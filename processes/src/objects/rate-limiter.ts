@@ -52,6 +52,7 @@ export async function openRate(session: Session, name: string, numbers: wire.Rat
   // Another call may have opened it meanwhile.
   const rate = session.rates.of(name, numbers);
   rate.isKept = true;
+  rate.opens(numbers.slack);
   return new RateLimiter(rate);
 }
 

@@ -12,6 +12,8 @@
  * least as far away as it seems, and when it got the answer at most. So it waits by the latter, and measures by the
  * former how late it is: a begin is never later than it seems. If no answer comes in time, again and again, then the
  * process asks for a longer slack, which all processes get. What takes long may be the process itself: it cannot tell.
+ * When answers come soon again, it asks for a shorter one, and the server goes back after a while in which nobody needs
+ * the longer one.
  *
  * The server frees a date that lies far ahead when the session of this process ends. So when this process has lost its
  * session, or has not renewed its lease, the request gives up such a date, and asks again.
@@ -211,7 +213,7 @@ async function wait<T>(rate: Rate, { what, permits, options = {}, begin, late }:
     shortest = Math.min(shortest, (got - sent) * US);
     if (waits || isAgain) lateAnswers = 0;
     else if (++lateAnswers >= MOST_LATE && shortest > answer.slack / 2)
-      rate.numbers = { ...rate.numbers, slack: Math.min(Math.ceil(2 * shortest), MOST_SLACK * US) };
+      rate.needs(Math.min(Math.ceil(2 * shortest), MOST_SLACK * US));
   }
 }
 

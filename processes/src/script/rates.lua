@@ -16,6 +16,7 @@
 --   head      given(7) following(7) latest(7) taken(7) epoch(7), and how many runs(4) and holes(4) there are
 --   runs, then holes   date(7) permits(4) each, by date
 --   rare      only if one of them is not 0: resized(4) repaired(7) paused(7) moved(7) stopped(7) cancelled(7)
+--             needed(7)
 --
 --   given      how many permits have got dates; with a date, it names the request
 --   following  when the next permit would be due if all came evenly
@@ -30,6 +31,7 @@
 --   stopped    when the last pause began. It has moved the dates behind
 --   cancelled  requests up to this number are cancelled. A cancellation takes a number of its own, so that a request
 --              without a date can tell it from the one before
+--   needed     when somebody asked for so long a slack last; 0 if all do. See `shorten`
 -- Invariants: dates never decrease, but for those of holes, whose permits count already in their runs; and a run leaves
 -- the text only when it lies a window behind the time, or behind the latest date.
 --
@@ -137,7 +139,7 @@ rates = function()
       name = name, numbers = numbers, permits = permits, per = per, burst = tonumber(sub(numbers, 23, 30), 16),
       slack = slack, window = window, interval = interval, given = 0, following = 0, latest = 0, taken = 0,
       epoch = 0, runs = '', holes = '', is_rare = false, resized = 0, repaired = 0, paused = 0, moved = 0, stopped = 0,
-      cancelled = 0, changes = false,
+      cancelled = 0, needed = 0, changes = false,
     }
     if not text then return r end
     local given, following, latest, taken, epoch, runs, holes = struct.unpack('>I7I7I7I7I7I4I4', text, 45)
@@ -160,9 +162,9 @@ rates = function()
     r.given, r.following, r.latest, r.taken, r.epoch = given, following, latest, taken, epoch
     if behind <= #text then
       r.is_rare = true
-      local resized, repaired, paused, moved, stopped, cancelled = struct.unpack('>I4I7I7I7I7I7', text, behind)
+      local resized, repaired, paused, moved, stopped, cancelled, needed = struct.unpack('>I4I7I7I7I7I7I7', text, behind)
       r.resized, r.repaired, r.paused = resized, repaired, paused
-      r.moved, r.stopped, r.cancelled = moved, stopped, cancelled
+      r.moved, r.stopped, r.cancelled, r.needed = moved, stopped, cancelled, needed
     end
     return r
   end
@@ -175,7 +177,7 @@ rates = function()
       r.given, following, r.latest, r.taken, r.epoch, #r.runs / 11, #r.holes / 11)
     local rare = ''
     if r.is_rare then
-      rare = struct.pack('>I4I7I7I7I7I7', r.resized, r.repaired, r.paused, r.moved, r.stopped, r.cancelled)
+      rare = struct.pack('>I4I7I7I7I7I7I7', r.resized, r.repaired, r.paused, r.moved, r.stopped, r.cancelled, r.needed)
     end
     local whole = r.numbers .. head .. r.runs .. r.holes .. rare
     -- So much longer that a jump by which nobody notices a loss does not lose it.
@@ -262,6 +264,28 @@ rates = function()
       if not counts then return end
       log(r, math.max(r.latest, known_last), math.min(missing, r.permits))
       r.following = math.max(r.following, math.floor(known_last + math.min(missing, r.burst) * r.interval))
+    end
+
+    -- Nobody has asked for so long a slack for a while: it becomes as long as the caller asks for. Calls may still begin
+    -- late by the longer slack whose dates were told before, so these dates count for longer by the difference, as if they
+    -- were later. A new epoch begins, as they cannot be given back any more.
+    local function shorten(r, slack)
+      local QUIET = 60000000 -- so many microseconds
+      if slack == r.slack or r.needed == 0 then
+        r.needed = moment
+        r.is_rare = true
+        r.changes = true
+      elseif moment - r.needed > QUIET then
+        local after, at = {}, 1
+        while at < #r.runs do
+          after[#after + 1] = struct.pack('>I7I4', date_of(r.runs, at) + r.slack - slack, count_of(r.runs, at))
+          at = at + 11
+        end
+        begin(r, math.max(moment, r.epoch + 1), r.given)
+        r.runs, r.latest, r.needed = table.concat(after, ''), r.latest + r.slack - slack, 0
+        r.numbers, r.slack, r.window = sub(r.numbers, 1, 30) .. format('%014x', slack), slack, r.per + slack
+        r.interval = r.window / r.permits
+      end
     end
 
     -- The place of the first hole for k permits that is at most so many microseconds away; 0: there is none.
@@ -476,7 +500,7 @@ rates = function()
     end
 
     local made = {
-      lose = lose, mend = mend, hole_for = hole_for, date_of = date_of, take_hole = take_hole, list = list, change = change,
+      lose = lose, mend = mend, shorten = shorten, hole_for = hole_for, date_of = date_of, take_hole = take_hole, list = list, change = change,
       more = more, beat_of_rates = beat_of_rates, free = free,
     }
     seldom = function() return made end
@@ -501,7 +525,8 @@ rates = function()
   -- caller's numbers are others or one of those is not 0. M permits: there are never so many.
   local function rate(i)
     local numbers, what, a, b = ARGV[i + 1], ARGV[i + 8], tonumber(ARGV[i + 9]), tonumber(ARGV[i + 10])
-    clock(tonumber(ARGV[i + 5]), tonumber(ARGV[i + 6]), tonumber(ARGV[i + 7]), tonumber(sub(numbers, 31, 44), 16))
+    local slack = tonumber(sub(numbers, 31, 44), 16)
+    clock(tonumber(ARGV[i + 5]), tonumber(ARGV[i + 6]), tonumber(ARGV[i + 7]), slack)
     local r = load(ARGV[i], numbers, what == 'R' or string.find(ARGV[i], '\0', 1, true))
     local epoch, known = tonumber(ARGV[i + 2]), tonumber(ARGV[i + 3])
     if r.epoch == 0 then
@@ -512,6 +537,7 @@ rates = function()
     if epoch > r.epoch or known > r.given or known > 0 and epoch < r.epoch then
       seldom().mend(r, epoch, known, tonumber(ARGV[i + 4]))
     end
+    if what == 'T' and (slack < r.slack or r.needed > 0) then seldom().shorten(r, slack) end
     local ok, date = 1, math.max(moment, r.paused)
     if what == 'T' or what == 'I' and a > 0 then
       if a > r.permits then return 'M ' .. r.permits, i + 13 end

@@ -22,6 +22,9 @@ const US = 1000;
 /** How often a session looks at rates for which it waits, in milliseconds, and at how many at a time. */
 const POLL = 1000;
 const MOST_LOOKS = 16;
+/** After how long a process asks for a shorter slack, if all answers came soon, and how many there were at least. */
+const QUIET = 60_000;
+const LEAST_ANSWERS = 10;
 /** About how many rates a session tells the server after a loss, those that it has used last. */
 const MOST_TOLD = 1000;
 
@@ -61,7 +64,15 @@ export class Rate {
   readonly session: RateSession;
   readonly #rates: Rates;
   readonly name: string;
+  /** The numbers as far as this process knows. `slack`: what it asks for; the server takes the longest of all. */
   numbers: wire.RateNumbers;
+  /** The slack of the server, and the longest that the program has chosen. In microseconds. */
+  #slack = 0;
+  #chosen: number;
+  /** The answers of a while, when it began, and how long the slowest took. */
+  #answers = 0;
+  #since = 0;
+  #slowest = 0;
   known: wire.RateKnown = { epoch: 0, given: 0, last: 0 };
   /** By how much pauses have moved dates, as the server counts it; and when the last began. */
   #moved = 0;
@@ -90,6 +101,32 @@ export class Rate {
     this.session = rates.session;
     this.name = name;
     this.numbers = numbers;
+    this.#chosen = numbers.slack;
+    this.#since = this.clock.now();
+  }
+
+  /** The program opens the rate with this slack. */
+  opens(slack: number): void {
+    this.#chosen = Math.max(this.#chosen, slack);
+    if (slack > this.numbers.slack) this.needs(slack);
+  }
+
+  /** This process asks for this slack from now on. */
+  needs(slack: number): void {
+    this.numbers = { ...this.numbers, slack };
+    this.#since = this.clock.now();
+    this.#answers = 0;
+    this.#slowest = 0;
+  }
+
+  /**
+   * An answer took so many milliseconds. If all answers of a while came soon, the process needs no such slack as when it
+   * asked for it.
+   */
+  #took(ms: number): void {
+    this.#slowest = Math.max(this.#slowest, ms);
+    if (++this.#answers < LEAST_ANSWERS || this.clock.now() - this.#since < QUIET) return;
+    this.needs(Math.max(this.#chosen, Math.min(this.numbers.slack, Math.ceil(2 * this.#slowest * US))));
   }
 
   /** When, by the clock of this process, a time of the partition comes. */
@@ -168,7 +205,9 @@ export class Rate {
       const { epoch, given, moved, permits, per, burst, slack } = answer;
       const { known } = this;
       this.#rates.told.hear(answer.moment, sent, got);
-      this.numbers = { permits, per, burst, slack: Math.max(slack, this.numbers.slack) };
+      this.numbers = { permits, per, burst, slack: this.numbers.slack };
+      this.#slack = slack;
+      this.#took(got - sent);
       if (answer.resized) this.isResized = true;
       const { last } = answer;
       if (epoch > known.epoch) {
@@ -246,8 +285,7 @@ export class Rate {
 
   /** Whether the server has nothing to learn from this process, by the time of the partition. */
   isFresh(moment: number): boolean {
-    const { per, slack } = this.numbers;
-    return this.known.last + per + slack <= moment;
+    return this.known.last + this.numbers.per + this.#slack <= moment;
   }
 }
 
