@@ -75,7 +75,6 @@ class Sorter<T> {
   }
 }
 
-
 /** What is known of one rate. */
 class RateJudge {
   readonly #plan: RatesPlan;
