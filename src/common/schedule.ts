@@ -276,6 +276,8 @@ export interface Hooks {
   readonly earlier?: (who: Who) => void;
   /** A request has got its date. */
   readonly dated?: (cell: number) => void;
+  /** Where there is one thread: `tryTake` is about to change the schedule. If this throws, nothing has changed. */
+  readonly takes?: () => void;
 }
 
 export class Schedule {
@@ -286,13 +288,15 @@ export class Schedule {
   readonly #grain: number;
   readonly #earlier: ((who: Who) => void) | undefined;
   readonly #dated: ((cell: number) => void) | undefined;
+  readonly #takes: (() => void) | undefined;
 
-  constructor(cells: Cells, at: number, grain: number, { earlier, dated }: Hooks) {
+  constructor(cells: Cells, at: number, grain: number, { earlier, dated, takes }: Hooks) {
     this.#cells = cells;
     this.#at = at;
     this.#grain = grain;
     this.#earlier = earlier;
     this.#dated = dated;
+    this.#takes = takes;
   }
 
   /** Begins a schedule in memory that had none. */
@@ -677,13 +681,16 @@ export class Schedule {
     if (floats[at + HEAD] === 0) floats[at + NOW] = now;
     else now = this.advance(now);
     if (floats[at + HEAD] !== 0 || this.#due(permits, now) > now) return false;
+    if (this.#isAlone) {
+      this.#takes?.();
+      this.#cells.reserve();
+    }
     const oldest = floats[at + OLDEST] as number;
     if (oldest !== 0 && (floats[oldest + DATE] as number) + (floats[at + PER] as number) <= now) {
       this.#expire(now);
       // Where there is one thread, a call that was too late to begin waits again.
-      if (floats[at + HEAD] !== 0) return false;
+      if (this.#get(HEAD) !== 0) return false;
     }
-    if (this.#isAlone) this.#cells.reserve();
     this.#add(permits, now);
     return true;
   }

@@ -29,7 +29,7 @@
  *     a change of the rate of a key         #head, and the lock     rates/keyed-memory.ts    rates/keyed-memory.ts
  *     the making of a limiter's memory      R_LOCK                  first-page.ts            first-page.ts
  *
- * Only a wait on a condition also looks for stack beforehand (sync/has-stack.ts): it must lock its mutex again however it
+ * Only a wait on a condition also looks for stack beforehand (common/has-stack.ts): it must lock its mutex again however it
  * ends.
  */
 

@@ -22,6 +22,7 @@ import {
   REFUSED,
 } from '../border/numbers.js';
 import { timedOut } from '../common/errors.js';
+import { hasStack, TO_BEGIN_ASYNC, TO_LOCK_AGAIN } from '../common/has-stack.js';
 import { refusePromise } from '../common/refuse-promise.js';
 import { isHeld, Mutex, type MutexHandle } from '../mutex/mutex.js';
 import { giveBack } from '../objects/held-permits.js';
@@ -39,7 +40,6 @@ import { countdown, LEFT_AT_TIMEOUT, type Parked, parkUntilDue } from '../runtim
 import { closed, newPromise, type Resolve, resolveOfNew } from '../runtime/promises.js';
 import { syncOf } from './compiled.js';
 import { arenaOf, isOf, ownMutex, properties } from './condition-mutex.js';
-import { hasStack, TO_BEGIN_ASYNC, TO_LOCK_AGAIN } from './has-stack.js';
 import { lockAgain, lockAgainAsync, referenceOf, reportAgain } from './locking-again.js';
 
 /** A plain, structured-cloneable value for `Condition.from` in another thread. It has the handle of the mutex, too. */

@@ -3,6 +3,7 @@
  * room, all cells that count move to memory that is a quarter larger. When as many new keys have come as there are cells,
  * and less than a quarter of the cells count, they move to less memory.
  */
+import { hasStack, TO_CHANGE_RATE } from '../common/has-stack.js';
 import type { Key } from '../common/keys.js';
 import type { Rate } from '../common/rate.js';
 import { BUCKET, RateCells } from '../common/rate-cells.js';
@@ -59,6 +60,7 @@ export class KeyedCells {
   }
 
   #move(buckets: number, time: number): void {
+    hasStack(TO_CHANGE_RATE);
     let more = buckets;
     while (!this.#cells.moveTo(this.#memory(more), this.#buckets, more, time)) more = Math.ceil(more * GROWTH);
     this.#buckets = more;
@@ -107,15 +109,17 @@ export class KeyedCells {
     };
   }
 
-  /** Takes the log of a key away; undefined if nothing counts. */
-  take(key: Key): RateState | undefined {
-    if (!this.#find(key)) return undefined;
-    const state = this.#cells.state(now());
-    this.#cells.clear();
-    return state;
+  /** The log of a key; undefined if nothing counts. */
+  stateOf(key: Key): RateState | undefined {
+    return this.#find(key) ? this.#cells.state(now()) : undefined;
   }
 
-  /** Gives a key a log, which has none here. */
+  /** The log of a key counts elsewhere. */
+  forget(key: Key): void {
+    if (this.#find(key)) this.#cells.clear();
+  }
+
+  /** Gives a key a log. What it had here counts no more. */
   give(key: Key, state: RateState): void {
     if (this.#find(key)) this.#cells.clear();
     else this.#make(key, now());

@@ -123,9 +123,11 @@ export class KeyedRateLimiter extends TaskObject implements KeyedRateLimiting {
     if (known) return known;
     this.#tidy();
     const queue = new RateQueue(this.#rate, `${keyText(key)} of the ${KIND}`);
-    const state = this.#cells.take(key);
+    const state = this.#cells.stateOf(key);
     if (state) queue.restore(state);
+    // If an exhausted stack cuts this short, the key has both, and the queue counts.
     this.#queues.set(key, queue);
+    this.#cells.forget(key);
     return queue;
   }
 
@@ -141,8 +143,8 @@ export class KeyedRateLimiter extends TaskObject implements KeyedRateLimiting {
       const queue = this.#queues.get(next.value);
       const state = queue?.state;
       if (!state) continue;
-      this.#queues.delete(next.value);
       if (!queue?.isFresh) this.#cells.give(next.value, state);
+      this.#queues.delete(next.value);
     }
   }
 

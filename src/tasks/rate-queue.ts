@@ -9,6 +9,7 @@
  */
 import { callEach } from '../common/each.js';
 import { CancelledError, type TimeoutError, timedOut } from '../common/errors.js';
+import { hasStack, TO_CHANGE_RATE, TO_TAKE } from '../common/has-stack.js';
 import { MOST_WAITERS, type Rate, type RateWaiterStats, tooMany } from '../common/rate.js';
 import {
   BEGUN,
@@ -67,7 +68,10 @@ export class RateQueue {
     const floats = new Float64Array(first + FIRST_CELLS * CELL);
     const cells = new Cells(floats, 0, false);
     cells.begin(first, floats.length);
-    this.#schedule = new Schedule(cells, CELLS_OF_ONE, GRAIN, { dated: (cell) => this.#dated.push(cell) });
+    this.#schedule = new Schedule(cells, CELLS_OF_ONE, GRAIN, {
+      dated: (cell) => this.#dated.push(cell),
+      takes: () => hasStack(TO_TAKE),
+    });
     this.#schedule.begin(permits, per, burst);
   }
 
@@ -87,6 +91,7 @@ export class RateQueue {
 
   /** The promises that wait: the first 100. */
   get waiters(): RateWaiterStats[] {
+    hasStack(TO_CHANGE_RATE);
     const waiters = this.#schedule.waiters(MOST_WAITERS, now()).map(({ permits, left }) => ({ permits, left }));
     if (this.#dated.length > 0) this.#moveUp();
     return waiters;
@@ -136,6 +141,7 @@ export class RateQueue {
 
   #ask(permits: number): number {
     const schedule = this.#schedule;
+    hasStack(TO_CHANGE_RATE);
     // Before the request gets the cell of one that has not been told.
     if (this.#wasCut) this.#moveUp();
     schedule.reserve();
@@ -164,6 +170,7 @@ export class RateQueue {
   #cancelOn(waiter: Waiter, limits: Limits): void {
     // `callEach` calls this again if it was cut. So it notes what it has done last, when the request has left the schedule.
     const leave = (reason: () => unknown): void => {
+      hasStack(TO_CHANGE_RATE);
       if (this.#waiters.get(waiter.cell) === waiter && !waiter.isOver) {
         waiter.reject(reason());
         if (this.#schedule.isRequest(waiter.cell)) this.#schedule.leave(waiter.cell, now());
@@ -244,17 +251,21 @@ export class RateQueue {
   }
 
   dueIn(permits: number): number {
+    // If nobody waits, this only looks.
+    if (this.#schedule.head !== 0) hasStack(TO_CHANGE_RATE);
     const due = this.#schedule.dueIn(permits, now());
     if (this.#dated.length > 0) this.#moveUp();
     return due;
   }
 
   pause(milliseconds: number): void {
+    hasStack(TO_CHANGE_RATE);
     this.#schedule.pause(milliseconds, now());
     this.#moveUp();
   }
 
   spend(permits: number): void {
+    hasStack(TO_CHANGE_RATE);
     this.#schedule.reserve();
     this.#schedule.spend(permits, now());
     this.#moveUp();
@@ -262,11 +273,13 @@ export class RateQueue {
 
   /** @param tooMany makes the error of a request for more permits than there are from now on. */
   resize({ permits, per, burst }: Rate, tooMany: (permits: number) => Error): void {
+    hasStack(TO_CHANGE_RATE);
     this.#schedule.resize(permits, per, burst, now());
     this.#sendAway(tooMany);
   }
 
   cancelAll(reason: unknown): void {
+    hasStack(TO_CHANGE_RATE);
     this.#schedule.dismiss(now());
     this.#sendAway(() => new CancelledError(reason));
   }
@@ -299,6 +312,7 @@ export class RateQueue {
 
   /** How many permits count in the window that ends now. */
   get taken(): number {
+    hasStack(TO_CHANGE_RATE);
     const taken = this.#schedule.taken(now());
     if (this.#dated.length > 0) this.#moveUp();
     return taken;
@@ -316,7 +330,9 @@ export class RateQueue {
 
   /** Whether nobody waits, and a new rate would answer the same. */
   get isFresh(): boolean {
-    return this.count === 0 && this.#schedule.isFresh(now());
+    if (this.count > 0) return false;
+    hasStack(TO_TAKE);
+    return this.#schedule.isFresh(now());
   }
 
   /** The limiter has been disposed of. */
