@@ -144,6 +144,10 @@ struct Listing1 {
 struct Listing2 {
   static constexpr const char* name = "capacitor";
 };
+// The semaphore lets threads barge, which no capacitor may do: the control for the bound.
+struct Barging {
+  static constexpr const char* name = "bargingCapacitor";
+};
 struct InLanes {
   static constexpr const char* name = "lanes";
 };

@@ -41,7 +41,7 @@ using Algorithms = Rows<
     TicketFutex, TwaFutex, OnePermit<TtsFutex>, OnePermit<McsFutex>, OnePermit<ClhFutex>,
     OnePermit<LifoFutex>, OnePermit<ReciprocatingFutex>, OnePermit<TicketStoreFutex>,
     Capacitor<TtsFutex, TicketFutex, Listing1>, Capacitor<TtsFutex, TwaFutex, Listing2>,
-    Capacitor<TtsFutex, Lanes<TwaFutex>, InLanes>, Fractional<TtsFutex, TwaFutex>,
+    Capacitor<TtsFutex, Ticketed<SemT>, Barging>, Capacitor<TtsFutex, Lanes<TwaFutex>, InLanes>, Fractional<TtsFutex, TwaFutex>,
     Capacitor<TicketLock, TicketFutex, Listing1>, Capacitor<TicketLock, TwaFutex, Listing2>,
     Capacitor<TicketLock, Lanes<TwaFutex>, InLanes>, Fractional<TicketLock, TwaFutex>,
     Capacitor<McsFutex, TicketFutex, Listing1>, Capacitor<McsFutex, TwaFutex, Listing2>,

@@ -23,7 +23,9 @@ class Ticketed {
     return ticket;
   }
 
-  void release() { semaphore_.release(); }
+  void release(unsigned permits = 1) {
+    for (unsigned i = 0; i < permits; i++) semaphore_.release();
+  }
 
  private:
   alignas(sectorSize) std::atomic<std::uint64_t> ticket_{0};

@@ -94,6 +94,19 @@ describe('nobody is overtaken more often than the capacitor says', () => {
     expect(iterations).toHaveLength(6);
   });
 
+  it('a control: a capacitor whose semaphore lets threads barge has no bound', { timeout: 60_000 }, async () => {
+    const built = await buildNative();
+    if (!('binary' in built)) return expect(built.missing).toMatch('compiler');
+    const row = LOCKS_BY_NAME.find(({ name }) => name === 'tts-futex+bargingCapacitor') as NativeRow;
+    let largest = 0;
+    while (largest < BYPASS) {
+      // More threads than the limit, so that some wait at the semaphore.
+      const { largestBypass } = await nativeContention(built.binary, 'mutexbench', row, 16, 0.2, true);
+      largest = largestBypass ?? 0;
+    }
+    expect(largest).toBeGreaterThanOrEqual(BYPASS);
+  });
+
   it.each([
     ['a plain semaphore has no bound', 'TtsLock+semaphore'],
     ['a larger limit is reached', `TtsLock+capacitor:${BYPASS + 90}`],

@@ -367,6 +367,8 @@ export const LOCKS_BY_NAME: readonly Row[] = [
   counterpart(`ClhLock${SPIN}`, 'clh-spin', 'clh-futex', ['--spin', SPINNING]),
   counterpart('TicketLock', 'ticket-store-futex'),
   counterpart(`TicketLock${SPIN}`, 'ticket-store-spin', 'ticket-store-futex', ['--spin', SPINNING]),
+  // A capacitor whose semaphore lets threads barge: the control for the bound.
+  counterpart('TtsLock', 'tts-futex+bargingCapacitor'),
   // The inner lock as the paper prints it, in both memory orders, bare and in a capacitor.
   ...['tts-exchange', 'tts-exchange+printedOrders'].flatMap((name) => [
     counterpart(`TtsLock${SPIN}`, name),
