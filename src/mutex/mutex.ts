@@ -38,14 +38,14 @@ import {
 } from '../objects/shared-object.js';
 import { type MutexStats, mutexStats } from '../objects/stats.js';
 import { threadText } from '../objects/thread-text.js';
-import { cancelOn, locate, notAdmitted } from '../runtime/cancellation.js';
+import { cancelOn, notAdmitted } from '../runtime/cancellation.js';
 import { checkWaitAsync } from '../runtime/doorbell.js';
 import { CancelledError, mayNotBlock, noRoom } from '../runtime/errors.js';
 import { countdown } from '../runtime/parking.js';
 import { DONE, newPromise, resolveOfNew } from '../runtime/promises.js';
-import { type Blocking, full, NESTED, notOwner, ofItself, refuse, wanted } from './errors.js';
+import { type Blocking, full, NESTED, notOwner, ofItself, wanted } from './errors.js';
 import { type MutexOptions, properties } from './options.js';
-import { cancelling, headOf, type Leaving, waitInQueue } from './queue.js';
+import { cancelling, headOf, LockRequest, waitInQueue, whenOwner } from './queue.js';
 
 export type { MutexOptions };
 
@@ -261,10 +261,10 @@ export class Mutex extends SharedObject<typeof KIND> implements MutexLimit, Mute
   }
 
   /**
-   * What a promise that has got the lock is fulfilled with. Deaths are reported before. `unlock` may have settled the
+   * @internal What a promise that has got the lock is fulfilled with. Deaths are reported before. `unlock` may have settled the
    * promise, so the callback runs after `unlock` has returned.
    */
-  #whenOwner<T>(give: (ownerDied: boolean) => T): T | Promise<T> {
+  [whenOwner]<T>(give: (ownerDied: boolean) => T): T | Promise<T> {
     const deaths = this.#core.ownersDied(this.#at);
     if (deaths === 0) return give(false);
     return Promise.resolve(deaths).then((deaths) => give(tellOwnerDied(this, deaths, 1, this[giveBack])));
@@ -399,38 +399,26 @@ export class Mutex extends SharedObject<typeof KIND> implements MutexLimit, Mute
     }
     const since = this[reference].membership.doorbell.timestamp();
     const promise = newPromise<T>();
-    const resolve: (value: T | PromiseLike<T>) => void = resolveOfNew();
-    let stop = nothing;
-    let leaving: Leaving | undefined;
-    let uncounted = 1;
-    /** The promise has the lock, or it is rejected. A second call has no effect (class Settlement). */
-    const has = (value?: Promise<never>): void => {
-      stop();
-      if (value !== undefined) resolve(value.catch((error) => refuse(this, error, leaving?.reason)).catch(locate));
-      else {
-        // A promise that is granted by `unlockToOwn` has no death to learn of.
-        if (passes) resolve(give(true));
-        else resolve(head.granted === has ? give(false) : this.#whenOwner(give));
-        shared.grants += uncounted;
-        uncounted = 0;
-      }
-    };
-    if (isImpatient) leaving = { run: promises.alone(has), has, reason: undefined };
-    // The code of the signal runs before the request queues up.
-    if (leaving) stop = cancelOn(timeout, signal, cancelling(promises, head, leaving), () => wanted(this));
+    const request = new LockRequest<T>(this, shared, resolveOfNew(), give, passes);
+    if (isImpatient) {
+      const run = promises.alone(request);
+      request.run = run;
+      // The code of the signal runs before the request queues up.
+      request.stop = cancelOn(timeout, signal, cancelling(promises, head, request, run), () => wanted(this));
+    }
     this[back]();
     // Afterwards nobody could tell which of two heads has the lock.
     if (head.isOwed) head.flush();
     // The promise may become the head at once.
     if (promises.first === 0) head.planRest();
-    const answer = promises.arrive(this, this.#at, 1, has, leaving?.run);
+    const answer = promises.arrive(this, this.#at, 1, request, request.run);
     if (answer === ADMITTED) {
       // Nothing is called before `head` knows the promise (promises.ts).
-      head.owed.promise = has;
+      head.owed.promise = request;
       head.asks = promises.asks;
       head.begin(since);
     } else if (answer < ADMITTED) {
-      stop();
+      request.stop();
       throw answer === ANSWER_CLOSED ? this[disposedError]() : full(this.#core, this.#at);
     }
     return promise;

@@ -5,11 +5,13 @@
 import type { Core } from '../border/core.js';
 import { ADMITTED, HEAD, LEAVE, MORE, QUEUED, TIMED_OUT } from '../border/numbers.js';
 import type { Reference } from '../objects/reference.js';
-import type { Cancel } from '../runtime/cancellation.js';
+import type { SharedObject } from '../objects/shared-object.js';
+import { type Cancel, locate } from '../runtime/cancellation.js';
 import { timestamp } from '../runtime/clock.js';
 import { HeadPromise } from '../runtime/head-promise.js';
 import { LEFT_AS_ASKED, LEFT_AT_TIMEOUT, nanoseconds, type Parked, parkUntilDue } from '../runtime/parking.js';
-import type { Promises, Resolve, Run } from '../runtime/promises.js';
+import type { HeadRequest, Promises, Run } from '../runtime/promises.js';
+import { refuse } from './errors.js';
 
 /** How a request for the lock has ended. */
 export type Entered = Exclude<ReturnType<Core['queue' | 'tryLock']>, QUEUED | HEAD> | Parked;
@@ -57,22 +59,79 @@ export function headOf({ membership: { core, doorbell }, shared }: Reference): H
   return shared.head;
 }
 
+/** @internal What a promise that has got the lock is fulfilled with. */
+export const whenOwner = Symbol();
+
+/** What a request needs of its mutex. */
+interface Counted {
+  readonly head: HeadPromise | undefined;
+  grants: number;
+}
+
+interface Owner extends SharedObject<'Mutex'> {
+  [whenOwner]<T>(give: (ownerDied: boolean) => T): T | Promise<T>;
+}
+
+const nothing = (): void => {};
+
+/** The request of a promise for the lock. */
+export class LockRequest<T> implements HeadRequest {
+  readonly #mutex: Owner;
+  readonly #shared: Counted;
+  readonly #resolve: (value: T | PromiseLike<T>) => void;
+  readonly #give: (told: boolean) => T;
+  readonly #passes: boolean;
+  #isCounted = false;
+  /** The run of a request with a time-out or a signal, and a function that ends the time-out and leaves the signal. */
+  run: Run | undefined;
+  stop = nothing;
+  /** Why the request has left. */
+  reason: unknown;
+
+  /** @param passes the request is that of `waitForUnlockAsync`, so `give` unlocks. */
+  constructor(
+    mutex: Owner,
+    shared: Counted,
+    resolve: (value: T | PromiseLike<T>) => void,
+    give: (told: boolean) => T,
+    passes: boolean,
+  ) {
+    this.#mutex = mutex;
+    this.#shared = shared;
+    this.#resolve = resolve;
+    this.#give = give;
+    this.#passes = passes;
+  }
+
+  /** The promise has the lock, or it is rejected. A second call has no effect (class Settlement). */
+  has(value?: Promise<never>): void {
+    const shared = this.#shared;
+    if (this.run !== undefined) this.stop();
+    if (value !== undefined) {
+      this.#resolve(value.catch((error) => refuse(this.#mutex, error, this.reason)).catch(locate));
+      return;
+    }
+    // A promise that is granted by `unlockToOwn` has no death to learn of.
+    const isAlive = this.#passes || shared.head?.granted === this;
+    this.#resolve(isAlive ? this.#give(this.#passes) : this.#mutex[whenOwner](this.#give));
+    if (!this.#isCounted) shared.grants++;
+    this.#isCounted = true;
+  }
+}
+
 /** A request with a time-out or a signal, and the reason for which it has left. */
-export interface Leaving {
-  readonly run: Run;
-  /** Settles the promise. */
-  readonly has: Resolve;
+interface Leaving extends HeadRequest {
   reason: unknown;
 }
 
 /** Returns a function that cancels the request. Another thread may have made it the head: then the head leaves. */
-export function cancelling(promises: Promises, head: HeadPromise, request: Leaving): Cancel {
+export function cancelling(promises: Promises, head: HeadPromise, request: Leaving, run: Run): Cancel {
   return (reason) => {
     const give = (): unknown => {
       request.reason = reason();
       return request.reason;
     };
-    promises.cancel(request.run, give);
-    if (head.owed.promise === request.has) head.cancel(give);
+    promises.cancel(run, give);
+    if (head.owed.promise === request) head.cancel(give);
   };
 }

@@ -27,7 +27,7 @@ import { ADMITTED, ANSWER_CLOSED, OBJECT_SIZE } from '../border/numbers.js';
 import type { Doorbell, Flushable } from './doorbell.js';
 import { CancelledError, DisposedError } from './errors.js';
 import { NO_REST, NO_SLOT } from './numbers.js';
-import { type Ahead, GRANTED, type Promises, type Resolve, Settlement } from './promises.js';
+import { type Ahead, GRANTED, type HeadRequest, type Promises, Settlement } from './promises.js';
 
 /** The part of `Shared` (membership.ts) that the head needs. */
 interface Known {
@@ -50,9 +50,9 @@ export class HeadPromise implements Flushable, Ahead {
   #isAsking = false;
   slot = NO_SLOT;
   plannedFor = NO_REST;
-  granted: Resolve | undefined;
+  granted: HeadRequest | undefined;
   /** The promise that has become the head last. */
-  #latest: Resolve | undefined;
+  #latest: HeadRequest | undefined;
 
   constructor(core: Core, doorbell: Doorbell, shared: Known) {
     this.#core = core;
@@ -84,13 +84,13 @@ export class HeadPromise implements Flushable, Ahead {
    * A promise in the queue is due, and becomes the head. It waits since the time that its run had in the core, which has
    * copied this time. Is called in a callback, and not after an await, so no other task of this thread runs in between.
    */
-  due(promise: Resolve): void {
+  due(request: HeadRequest): void {
     this.planRest();
     // An exception may have ended the call by which the head before was to learn that it has the lock.
     if (this.isOwed) this.flush();
     // An exception may have ended an earlier call of this method.
-    if (this.#latest === promise) return;
-    this.#latest = this.owed.promise = promise;
+    if (this.#latest === request) return;
+    this.#latest = this.owed.promise = request;
     this.asks = this.#shared.promises.asks;
     try {
       this.flush();
@@ -114,7 +114,7 @@ export class HeadPromise implements Flushable, Ahead {
   tell(): void {
     const { granted } = this;
     if (granted === undefined) return;
-    granted();
+    granted.has();
     this.granted = undefined;
   }
 
@@ -156,8 +156,8 @@ export class HeadPromise implements Flushable, Ahead {
   /** As `forget` of the promises. */
   forget(reason?: Error): void {
     this.tell();
-    const settle = this.owed.drop();
-    if (reason) settle?.(Promise.reject(reason));
+    const request = this.owed.drop() as HeadRequest | undefined;
+    if (reason) request?.has(Promise.reject(reason));
   }
 
   /** Rejects the promises in the queue, and then the head. What is due already is granted. */
@@ -185,8 +185,8 @@ export class HeadPromise implements Flushable, Ahead {
       this.#isAsking = false;
     }
     const { promise, value } = this.owed;
-    (promise as Resolve)(value);
-    this.owed.told(promise as Resolve);
+    (promise as HeadRequest).has(value);
+    this.owed.told(promise as HeadRequest);
     // The next waiter may be a promise of this same thread. No other thread rings for this promise.
     this.#shared.promises.settle();
     if (!this.waits) this.#doorbell.done(this);

@@ -342,6 +342,27 @@ const releases =
     };
   };
 
+/** Gives back one permit of several, for the first of several promises. */
+const releasesOne = async (): Promise<Settling> => {
+  const s = new Semaphore(0);
+  let has = 0;
+  for (let i = 0; i < 3; i++)
+    s.acquireAsync().then(() => {
+      has++;
+    });
+  return {
+    call: () => s.release(),
+    async check() {
+      if (s.waiting === 3) s.release();
+      await turn();
+      expect([has, s.waiting, s.available]).toEqual([1, 2, 0]);
+      s.release(2);
+      await turn();
+      expect([has, s.waiting, s.available]).toEqual([3, 0, 0]);
+    },
+  };
+};
+
 const cancels = (isEntered: boolean) => async (): Promise<Settling> => {
   const arena = new Arena();
   const s = new Semaphore(0, { arena });
@@ -480,6 +501,7 @@ const settlings: Record<string, () => Promise<Settling>> = {
   'Semaphore.release': releases(false, [1], false),
   'Semaphore.release, of a promise that is entered': releases(true, [1], false),
   'Semaphore.release, of many promises': releases(true, [1, 1, 2, 2, 2, 1], false),
+  'Semaphore.release, for the first of several promises': releasesOne,
   'Semaphore.release, robust': releases(true, [1, 1, 2], true),
   'Semaphore.add': releases(true, [1, 1, 2], false, 'add'),
   'Semaphore.cancelAll': cancels(false),

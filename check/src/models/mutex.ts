@@ -142,6 +142,11 @@ const turnsOver: MutexLine[] = [
 /** Models of few states. */
 const small: MutexLine[] = [
   { name: 'alone', program: 'L U T U L U a d t x d', bypass: 1 },
+  { name: 'alone, promises behind the head', program: 'L a a a U d', bypass: 1 },
+  { name: 'promises behind the head, and one tries', program: 'L a a U d | T U', bypass: 1 },
+  { name: 'promises behind the head, of two threads', program: 'L a a U d | a d', bypass: 1 },
+  { name: 'promises behind the head, disposed of', program: 'L a a U d | D', bypass: 1 },
+  { name: 'promises behind the head, killed', program: 'L a a U d | S', bypass: 1, mortal: [0] },
   { name: 'alone, forgetful', program: 'L U T U L U', bypass: 1, forgets: true },
   { name: 'alone, disposed of', program: 'L D U', bypass: 1 },
   { name: '2x1', program: 'L U | L U', bypass: 1 },
