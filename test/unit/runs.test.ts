@@ -1,5 +1,5 @@
 /** Runs: promises of one thread share an element, and enter the waiting array when the thread can sleep. */
-import { Arena, Semaphore } from 'taketurns';
+import { Arena, Mutex, Semaphore } from 'taketurns';
 import { describe, expect, it } from 'vitest';
 // The membership gives this thread's own core, for half a call.
 import { membershipOf } from '../support/membership.js';
@@ -148,5 +148,51 @@ describe.each([1, 2, 1024])('a run (slots %i)', (slots) => {
     expect(semaphore.waiting).toBe(5);
     expect(await member().run('waiting', { handle })).toBe(5);
     semaphore.dispose();
+  });
+});
+
+describe('a thread gives what it has to its own next promise', () => {
+  const arena = new Arena();
+
+  /** Notes each call of these functions of the core from now on. */
+  function noted(): string[] {
+    const calls: string[] = [];
+    const { core } = membershipOf(arena);
+    for (const name of ['reserveLock', 'settle', 'finishReleaseAndSettle', 'releaseToOwn', 'unlockToOwn'] as const) {
+      const call = core[name] as (...given: number[]) => number;
+      core[name] = ((...given: number[]) => {
+        calls.push(name);
+        return call(...given);
+      }) as never;
+    }
+    return calls;
+  }
+
+  it('by one call of the core for each promise of a Mutex but the first and the last', async () => {
+    const mutex = new Mutex({ arena });
+    mutex.lock();
+    const calls = noted();
+    const order: number[] = [];
+    const all = upTo(5).map((i) =>
+      mutex.lockAsync().then(() => {
+        order.push(i);
+        mutex.unlock();
+      }),
+    );
+    mutex.unlock();
+    await Promise.all(all);
+    expect(order).toEqual(upTo(5));
+    expect(calls).toEqual(['reserveLock', ...Array(4).fill('unlockToOwn'), 'reserveLock']);
+    expect([mutex.locked, mutex.waiting]).toEqual([false, 0]);
+  });
+
+  it('by one call of the core for each promise of a Semaphore', async () => {
+    const semaphore = new Semaphore(0, { arena });
+    const calls = noted();
+    const all = upTo(5).map(() => semaphore.acquireAsync());
+    for (const _ of all) semaphore.release();
+    await Promise.all(all);
+    expect(calls).toEqual(Array(5).fill('releaseToOwn'));
+    expect([semaphore.available, semaphore.waiting]).toEqual([0, 0]);
   });
 });
