@@ -243,6 +243,14 @@ export const EXPLAINED: readonly Explained[] = [
     from: '0',
     reason: 'who knows of no permits has nothing to tell',
   },
+  {
+    text: 'or known > 0 and epoch < r.epoch then',
+    from: '>',
+    to: '>=',
+    reason: 'who knows of no permits has nothing to tell',
+  },
+  { text: 'slack < r.slack or r.needed > 0', from: '0', to: '1', reason: 'a time lies far above 0' },
+  { text: 'sub(r.numbers, 1, 30)', from: '1', to: '0', reason: LUA },
   { text: 'lost = left > 0', from: '>', reason: 'a loss is told for a millisecond more or less' },
   { text: 'lost = left > 0', from: '0', to: '1', reason: 'a loss is told for a millisecond more or less' },
   {

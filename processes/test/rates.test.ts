@@ -277,6 +277,14 @@ onForms('rates', ({ join, cut, forget }) => {
     expect(await rate.tryTake()).toBe(false);
   });
 
+  test('a pause goes on after the space has lost its data', async () => {
+    const [a, b] = [await join(), await join()];
+    const [mine, yours] = [await a.rateLimiter('api', 3, 300), await b.rateLimiter('api', 3, 300)];
+    await mine.pause(LONG);
+    await forget();
+    await until(async () => (await yours.dueIn()) > LONG / 2);
+  });
+
   test('a process that has not asked for long pauses those who wait', async () => {
     const early = await join();
     const options = { burst: 9, slack: 50 };

@@ -77,6 +77,8 @@ export class Rate {
   /** By how much pauses have moved dates, as the server counts it; and when the last began. */
   #moved = 0;
   stopped = 0;
+  /** When the last pause ends that this process has made, by the time of the partition. */
+  #pausedUntil = 0;
   /** Dates of earlier epochs than this one do not count, as nobody knows by how much pauses have moved them. */
   #countsFrom = 0;
   /** By how much pauses have moved dates since this process knows the rate. */
@@ -191,8 +193,17 @@ export class Rate {
     return wire.rate(this.name, numbers, this.known, this.#rates.told.ages(sent), demand);
   }
 
-  pause(wait: number): Promise<Answered> {
-    return this.ask(['P', wait, tagOf(this.name)]);
+  /** Pauses the rate for so many microseconds. */
+  async pause(wait: number): Promise<void> {
+    const { answer } = await this.ask(['P', wait, tagOf(this.name)]);
+    if (!('most' in answer)) this.#pausedUntil = Math.max(this.#pausedUntil, answer.moment + wait);
+  }
+
+  /** Tells the server what it may have lost. */
+  tellAgain(): void {
+    const left = Math.floor((this.when(this.#pausedUntil).least - this.clock.now()) * US);
+    if (left > 0) this.ask(['P', left, tagOf(this.name)]).catch(() => {});
+    this.look();
   }
 
   cancelAll(): Promise<Answered> {
@@ -285,7 +296,7 @@ export class Rate {
 
   /** Whether the server has nothing to learn from this process, by the time of the partition. */
   isFresh(moment: number): boolean {
-    return this.known.last + this.numbers.per + this.#slack <= moment;
+    return this.known.last + this.numbers.per + this.#slack <= moment && this.#pausedUntil <= moment;
   }
 }
 
@@ -395,7 +406,7 @@ export class Rates {
     let left = MOST_TOLD;
     for (const rate of [...this.#rates.values()].reverse()) {
       if (rate.sleepers.size === 0 && (rate.isFresh(moment) || left-- <= 0)) continue;
-      rate.look();
+      rate.tellAgain();
     }
   }
 
