@@ -1,12 +1,19 @@
 /**
- * Counts what four claims of the papers speak of, in runs with real threads. docs/internals/claims.md has the claims.
+ * Counts what claims of the papers speak of. docs/internals/claims.md has the claims. The first four count it in runs
+ * with real threads, the others in the kept records of bench/records/ (claims-from-records.mjs).
  *
  *     node bench/programs/count-claims.mjs S28     by which ways waiters leave their chain
  *     node bench/programs/count-claims.mjs S35     what the cache of one location spares
  *     node bench/programs/count-claims.mjs C9      how often threads wait at a capacitor
  *     node bench/programs/count-claims.mjs C41     what backoff does to a test-and-test-and-set lock
+ *     node bench/programs/count-claims.mjs C23     what a capacitor does to a TtsLock with more than 9 threads
+ *     node bench/programs/count-claims.mjs C24     what bare and wrapped locks keep of their throughput
+ *     node bench/programs/count-claims.mjs C26     what fractional bypass does to the longest wait
+ *     node bench/programs/count-claims.mjs C34     whether TtsLock and TicketLock become faster in a capacitor
+ *     node bench/programs/count-claims.mjs C39     how many times as fast each lock is in a capacitor
+ *     node bench/programs/count-claims.mjs C42     how much the runs and the longest waits vary
  *
- * Each run prints the processor, the version of Node and the load of the machine.
+ * Each run of the first four prints the processor, the version of Node and the load of the machine.
  */
 import { once } from 'node:events';
 import { cpus, loadavg } from 'node:os';
@@ -182,9 +189,14 @@ const claims = {
 };
 
 if (isMainThread) {
-  const claim = process.argv[2];
+  const claim = process.argv[2] ?? '';
+  const { FROM_RECORDS } = await import('./claims-from-records.mjs');
+  if (Object.hasOwn(FROM_RECORDS, claim)) {
+    for (const line of FROM_RECORDS[claim]()) console.log(line);
+    process.exit();
+  }
   if (!Object.hasOwn(claims, claim)) {
-    console.error(`give one of ${Object.keys(claims).join(', ')}, got ${claim}`);
+    console.error(`give one of ${[...Object.keys(claims), ...Object.keys(FROM_RECORDS)].join(', ')}, got ${claim}`);
     process.exit(2);
   }
   console.log(

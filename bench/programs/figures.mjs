@@ -169,6 +169,16 @@ export const FIGURES = {
     ],
     columns: ['lock', ...[4, 64].map((n) => `both ${n}`), 'bypass 4'],
   },
+  'capacitors-2': {
+    page: 'docs/papers/paper-runs.md',
+    drawings: {},
+    processors: 2,
+    command: 'locks --paper --no-pairs --threads 1,2,4,8,16 --seconds 1 --runs 3',
+    rows:
+      'tts-spin,tts-spin+capacitor,tts-spin+fractional,ticket-spin,ticket-spin+capacitor,ticket-spin+fractional,' +
+      'mcs-spin,mcs-spin+capacitor,mcs-spin+fractional',
+    columns: ['lock', ...[1, 2, 4, 8, 16].map((n) => `both ${n}`)],
+  },
 };
 
 const at = (path) => new URL(path, ROOT);

@@ -1,9 +1,11 @@
 /**
- * docs/internals/claims.md cites figures of other pages. Each of them must be in the section that the link names. If a
- * table is measured again, this test says which rows still have the old figures.
+ * docs/internals/claims.md cites figures of other pages and of kept records. Each of them must be in the section that the
+ * link names, or in what the command prints. If a table is measured again, this test says which rows still have the old
+ * figures.
  */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { FROM_RECORDS } from '../../bench/programs/claims-from-records.mjs';
 
 const PAGE = new URL('../../docs/internals/claims.md', import.meta.url);
 const ROW = /^\| (?<name>[SCP]\d+) \|/;
@@ -42,9 +44,12 @@ function has(section: string, figure: string): boolean {
   );
 }
 
-/** Returns the figures of a cell with the section in which each must be: they stand before the link. */
+/** The sources of figures in a cell: links and commands. The figures of each stand before it. */
+const SOURCES = /(\[[^\]]*\]\([^)]*\)|`node bench\/programs\/count-claims\.mjs \w+`)/;
+
+/** Returns the figures of a cell with the section in which each must be. */
 function citedIn(cell: string): { figures: readonly string[]; path: string; anchor: string }[] {
-  const parts = cell.split(/(\[[^\]]*\]\([^)]*\))/);
+  const parts = cell.split(SOURCES);
   return parts.flatMap((part, i) => {
     const link = LINK.exec(part)?.groups;
     if (link === undefined) return [];
@@ -52,6 +57,32 @@ function citedIn(cell: string): { figures: readonly string[]; path: string; anch
     return [{ figures: parts[i - 1]?.match(FIGURE) ?? [], path, anchor }];
   });
 }
+
+const COMMAND = /`node bench\/programs\/count-claims\.mjs (\w+)`/;
+const PERCENT = /(?<![\w.])\d+ %/g;
+
+it('cites figures of kept records that are in what the command prints', () => {
+  const cited: string[] = [];
+  const missing = readFileSync(PAGE, 'utf8')
+    .split('\n')
+    .filter((line) => ROW.test(line))
+    .flatMap((row) => {
+      const parts = row.split(SOURCES);
+      return parts.flatMap((part, i) => {
+        const name = COMMAND.exec(part)?.[1];
+        if (name === undefined || !Object.hasOwn(FROM_RECORDS, name)) return [];
+        const printed = FROM_RECORDS[name as keyof typeof FROM_RECORDS]().join('\n');
+        const before = parts[i - 1] ?? '';
+        cited.push(name);
+        return [
+          ...(before.match(FIGURE) ?? []).filter((figure) => !has(printed, figure)),
+          ...(before.match(PERCENT) ?? []).filter((share) => !(printed.match(PERCENT) ?? []).includes(share)),
+        ].map((figure) => `${ROW.exec(row)?.groups?.name}: ${figure} is not in count-claims ${name}`);
+      });
+    });
+  expect(missing).toEqual([]);
+  expect(new Set(cited)).toEqual(new Set(Object.keys(FROM_RECORDS)));
+});
 
 it('cites figures that are in the section to which the link leads', () => {
   const rows = readFileSync(PAGE, 'utf8')

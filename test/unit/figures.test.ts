@@ -54,7 +54,7 @@ it('keeps records of figures, and no others', () => {
   expect(readdirSync(new URL('bench/records/', root)).filter((name) => !wanted.has(name))).toEqual([]);
 });
 
-it('goes on with a trial where it has stopped, and changes no page', { timeout: 60_000 }, () => {
+it('goes on with a trial where it has stopped, and changes no page', { timeout: 300_000 }, () => {
   const results = new URL('bench/results/figures/', root);
   const trial = ['--rows', 'js-barging', '--threads', '1,2', '--seconds', '0.05', '--runs', '2', '--warm-up', '1'];
   const mine = () => (existsSync(results) ? readdirSync(results) : []).filter((name) => name.includes('js-barging'));
