@@ -1,10 +1,12 @@
 // The command line of `taketurns bench`. The commands `semaphores`, `hashes`, `locks` and `today` are here.
 // hand-over/command.ts has `hand-over`, sync/command.ts has `sync`, tasks/command.ts has `tasks`, keyed/command.ts has `keyed`,
-// channels/command.ts has `channels`, exponents/command.ts has `exponents`, and draw-command.ts has `draw`.
+// channels/command.ts has `channels`, exponents/command.ts has `exponents`, application/command.ts has `application`, and
+// draw-command.ts has `draw`.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { Command, Option } from 'commander';
+import { addApplication } from './application/command.js';
 import { BENCHMARKS, type Benchmark, LEAST_WORK, rowsOf, usualRows, type Work } from './benchmarks.js';
 import { build } from './build.js';
 import { addChannels } from './channels/command.js';
@@ -165,6 +167,7 @@ addTasks(bench);
 addKeyed(bench);
 addChannels(bench);
 addExponents(bench);
+addApplication(bench);
 addDraw(bench);
 
 /** The exit status of a program that Ctrl-C has ended. */
