@@ -7,6 +7,7 @@
  *     npm run figures -- measure NAME         measures a figure anew: its record, its table, its drawings and its line
  *     npm run figures -- measure NAME --quick measures it in its short form, in some ten minutes, and prints the tables
  *     npm run figures -- estimate NAME        says how long that takes, or how long the rest takes
+ *     npm run figures -- measure all          measures every figure that is stale, and that this machine can measure
  *     npm run figures -- draw NAME            makes the table, the drawings and the line of a kept record again
  *
  * `measure` writes each measurement to a record in bench/results/figures/ as soon as it has ended. If it is interrupted,
@@ -320,16 +321,27 @@ async function checkIdle() {
     );
 }
 
-/** Throws if threads that only spin have not had a processor each, as long as there is one. */
-function checkAlone({ runs }) {
-  for (const { row, threads, seconds, cpuSeconds } of runs) {
-    const had = cpuSeconds / seconds / Math.min(threads, cpus().length);
-    if (/[ -]spin$/.test(row) && had < 0.9)
-      throw new Error(
-        `${row} has had ${had.toFixed(2)} of its processors at ${threads} threads: measure when idle. ` +
-          'Remove the record to begin anew.',
-      );
-  }
+/** Whether threads that only spin have had a processor each, as long as there is one. */
+const wasAlone = ({ row, threads, seconds, cpuSeconds }, processors) =>
+  !/[ -]spin$/.test(row) || cpuSeconds / seconds / Math.min(threads, processors) >= 0.9;
+
+/** Returns the lines of a record without the intervals that other programs have disturbed. */
+export const undisturbed = (lines, processors = availableParallelism()) =>
+  lines.filter((line) => {
+    const { runs } = JSON.parse(line);
+    return runs === undefined || wasAlone(runs, processors);
+  });
+
+/** Throws if other programs have disturbed intervals. Takes these out of the record before. */
+function checkAlone(record) {
+  const lines = readFileSync(at(record), 'utf8').trim().split('\n');
+  const kept = undisturbed(lines);
+  if (kept.length === lines.length) return;
+  writeFileSync(at(record), `${kept.join('\n')}\n`);
+  throw new Error(
+    `other programs have disturbed ${lines.length - kept.length} intervals: the same command measures these again, on ` +
+      'an idle machine',
+  );
 }
 
 /** The arguments of a measurement, and the files that it writes: of the figure itself, of its short form, or of a trial. */
@@ -360,7 +372,7 @@ async function measure(name, isQuick, isAnyway, more) {
   const results = JSON.parse(readFileSync(at(`${file}.json`), 'utf8'));
   if (results.skipped.length > 0)
     throw new Error(`rows have failed: ${JSON.stringify(results.skipped)}. The same command measures them again.`);
-  if (!isAnyway) checkAlone(results);
+  if (!isAnyway) checkAlone(record);
   writeFileSync(at(recordOf(name)), gzipSync(readFileSync(at(record)), { level: 9 }));
   for (const kind of ['.jsonl', '.json', '.svg']) rmSync(at(file + kind), { force: true });
   draw(name, isAnyway ? 'other programs ran' : undefined);
@@ -398,20 +410,29 @@ export function withFigure(name, text, results, origin, note) {
   return text.replace(old, () => lineFor(name, origin, note ?? kept, day) + table);
 }
 
+/** The figures with a measurement of their own. */
+const own = Object.keys(FIGURES).filter((name) => FIGURES[name].of === undefined);
+
+/** What is wrong with a figure: undefined if it shows this build. */
+const faultNow = (name) => faultOf(name, readFileSync(at(FIGURES[name].page), 'utf8'), build(), originOf(name));
+
+/** The figures with a measurement of their own that are stale, and that a machine with so many processors can measure. */
+export const toMeasure = (processors, faultIn = faultNow) =>
+  own.filter((name) => (FIGURES[name].processors ?? processors) === processors && faultIn(name) !== undefined);
+
 /** Says of each figure whether it shows this build. */
 function check() {
-  const digest = build();
-  for (const [name, { page }] of Object.entries(FIGURES)) {
-    const fault = faultOf(name, readFileSync(at(page), 'utf8'), digest, originOf(name));
+  for (const name of Object.keys(FIGURES)) {
+    const fault = faultNow(name);
     console.log(`${name}: ${fault ?? "shows today's build"}`);
     if (fault !== undefined) process.exitCode = 1;
   }
 }
 
-const own = Object.keys(FIGURES).filter((name) => FIGURES[name].of === undefined);
 const USAGE = `usage: figures.mjs
+       figures.mjs measure all [--anyway]
        figures.mjs measure NAME [--quick] [--anyway] [arguments of the benchmark, for a trial]
-       figures.mjs estimate NAME [--quick]
+       figures.mjs estimate all | NAME [--quick]
        figures.mjs draw NAME
 NAME is one of ${own.join(', ')}. With --quick: ${own.filter((name) => FIGURES[name].quick).join(', ')}.`;
 
@@ -423,7 +444,11 @@ if (process.argv[1] === new URL(import.meta.url).pathname) {
   const [isQuick, isAnyway] = ['--quick', '--anyway'].map((option) => rest.includes(option));
   const more = rest.filter((argument) => argument !== '--quick' && argument !== '--anyway');
   try {
+    const each = given === 'all' && !isQuick && more.length === 0 ? toMeasure(availableParallelism()) : undefined;
     if (verb === undefined) check();
+    else if (verb === 'measure' && each) for (const one of each) await measure(one, false, isAnyway, []);
+    else if (verb === 'estimate' && each)
+      for (const one of each) process.stdout.write(`${one}: ${bench(...planOf(one, false, []).args, '--estimate')}`);
     else if (!Object.hasOwn(FIGURES, name ?? '')) throw new Error(USAGE);
     else if (verb === 'measure') await measure(name, isQuick, isAnyway, more);
     else if (verb === 'estimate') process.stdout.write(bench(...planOf(name, isQuick, more).args, '--estimate'));

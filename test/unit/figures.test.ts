@@ -5,7 +5,16 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { BENCHMARKS, rowsOf } from '../../bench/dist/benchmarks.js';
 import { Store } from '../../bench/dist/record.js';
-import { FIGURES, faultOf, lineFor, originOf, recordOf, withFigure } from '../../bench/programs/figures.mjs';
+import {
+  FIGURES,
+  faultOf,
+  lineFor,
+  originOf,
+  recordOf,
+  toMeasure,
+  undisturbed,
+  withFigure,
+} from '../../bench/programs/figures.mjs';
 
 const root = new URL('../../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
@@ -47,6 +56,29 @@ it.each(recorded)('the page of %s has the table and the origin of its record', (
   );
   const page = read(FIGURES[name].page);
   expect(withFigure(name, page, JSON.parse(JSON.stringify(results)), originOf(name))).toBe(page);
+});
+
+it('measures all that are stale, and fit the number of processors', () => {
+  const all = toMeasure(2, () => 'stale');
+  expect(all).toEqual(expect.arrayContaining(['locks', 'semaphores-2', 'locks-2', 'capacitors-2']));
+  expect(all.filter((name) => name.endsWith('-16') || name === 'order')).toEqual([]);
+  expect(toMeasure(16, () => 'stale')).toContain('semaphores-16');
+  expect(toMeasure(2, (name: string) => (name === 'locks-2' ? 'stale' : undefined))).toEqual(['locks-2']);
+});
+
+it('measures again what other programs have disturbed, and nothing else', () => {
+  const run = (row: string, threads: number, cpuSeconds: number): string =>
+    JSON.stringify({ runs: { row, threads, round: 1, seconds: 10, cpuSeconds, iterations: [] } });
+  const good = [
+    '{"record":"taketurns-bench-1"}',
+    '{"sitting":{}}',
+    run('TtsLock spin', 1, 9.5),
+    run('tts-spin', 64, 19),
+    run('TtsLock', 64, 2),
+    '{"probes":{}}',
+  ];
+  const disturbed = [run('TtsLock spin', 1, 8), run('tts-spin', 64, 16)];
+  expect(undisturbed([...good, ...disturbed], 2)).toEqual(good);
 });
 
 it('keeps records of figures, and no others', () => {
