@@ -14,9 +14,9 @@ export const TO_LOCK_AGAIN = 50;
 /** So many calls of `hasStack` need more stack than the calls that begin to wait by a promise. */
 export const TO_BEGIN_ASYNC = 200;
 /** So many calls of `hasStack` need more stack than the calls that take permits of a rate of tasks. */
-export const TO_TAKE = 20;
+export const TO_TAKE = 40;
 /** So many calls of `hasStack` need more stack than any change of a rate of tasks, with its promises and its timer. */
-export const TO_CHANGE_RATE = 100;
+export const TO_CHANGE_RATE = 200;
 
 /** Throws a RangeError if so many calls of this function do not fit on the stack. */
 export function hasStack(calls: number): number {

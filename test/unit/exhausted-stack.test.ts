@@ -14,6 +14,7 @@ import type { Signal } from '../../src/common/signals.js';
 import { LOCK } from '../../src/look/rate-page.js';
 import { HEADS, planAt } from '../../src/look/rate-regions.js';
 import { measureWaits } from '../../src/report/measure.js';
+import { recruit } from '../support/dying.js';
 import { membershipOf } from '../support/membership.js';
 import { Memory } from '../support/memory.js';
 import { nearTheEnd } from '../support/stack.js';
@@ -846,6 +847,101 @@ describe("if an exception ends a call of the library in a call of limit that cou
       }
     }
     expect(cuts).toBeGreaterThan(0);
+  });
+});
+
+/** Throws at a call of a function of the engine, if the stack has this function of the library. Returns how to end it. */
+function cutAt(owner: object, name: string, within: RegExp, left: number): () => number {
+  const functions = owner as Record<string, (...args: never[]) => unknown>;
+  const original = functions[name] as (...args: never[]) => unknown;
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 50;
+  let calls = 0;
+  functions[name] = function (this: unknown, ...args: never[]) {
+    if (within.test(`${new Error().stack}`) && ++calls === left)
+      throw new RangeError('Maximum call stack size exceeded');
+    return original.apply(this, args);
+  };
+  return () => {
+    functions[name] = original;
+    Error.stackTraceLimit = stackTraceLimit;
+    return calls;
+  };
+}
+
+describe('if an exception ends a call when the schedule of a rate has decided about a promise, and no call follows', () => {
+  /** The call; how many permits each of three promises waits for; how each ends; and where the call is cut. */
+  const acts: Record<string, [(r: RateLimiter, abort: () => void) => void, number, string, object, string, RegExp]> = {
+    spend: [(r) => r.spend(-5), 1, 'begun', Map.prototype, 'delete', /#decide/],
+    cancelAll: [(r) => r.cancelAll('why'), 1, 'CancelledError: why', Map.prototype, 'delete', /#decide/],
+    resize: [(r) => r.resize(1), 2, 'RangeError: undefined', Map.prototype, 'delete', /#decide/],
+    'a signal': [(_, abort) => abort(), 1, 'Error: undefined', Map.prototype, 'delete', /#decide/],
+    'a signal, while the request leaves': [(_, abort) => abort(), 1, 'Error: undefined', Math, 'max', /#leaves/],
+  };
+  it.each(Object.keys(acts))('the promise is told what was decided: %s', async (act) => {
+    const [call, permits, expected, owner, name, within] = acts[act] as (typeof acts)[string];
+    let cuts = 0;
+    for (let left = 1, isCut = true; isCut; left++) {
+      const arena = new Arena();
+      const limiter = new RateLimiter(5, 1_000_000, { burst: 5, arena });
+      limiter.spend(5);
+      const { signal, abort } = abortable();
+      const ends: string[] = [];
+      for (let i = 0; i < 3; i++)
+        limiter.takeAsync(permits, { signal }).then(
+          () => ends.push('begun'),
+          (error) => ends.push(`${error.name}: ${error.cause}`),
+        );
+      await turn();
+      const end = cutAt(owner, name, within, left);
+      try {
+        call(limiter, abort);
+        for (let i = 0; i < 30; i++) await undefined;
+      } catch {
+      } finally {
+        isCut = end() >= left;
+      }
+      if (isCut) cuts++;
+      for (let i = 0; i < 4; i++) await turn();
+      expect([left, ...ends]).toEqual([left, expected, expected, expected]);
+      const words = new Int32Array(arena.handle.memory.buffer);
+      expect(words[(words[(limiter.handle.address + R_PAGE) / 4] as number) / 4 + LOCK]).toBe(0);
+      expect(limiter.waiting).toBe(0);
+      limiter.dispose();
+    }
+    expect(cuts).toBeGreaterThan(0);
+  });
+
+  it('a cut cancelAll goes on, and its reason is not that of a later one', async () => {
+    const arena = new Arena();
+    const limiter = new RateLimiter(1, 1_000_000, { arena });
+    limiter.take();
+    const fails = () => limiter.takeAsync().then(String, (error) => error);
+    const first = fails();
+    const end = cutAt(AbortController.prototype, 'abort', /#goOn/, 1);
+    expect(() => limiter.cancelAll('why')).toThrow('call stack');
+    end();
+    expect((await first).cause).toBe('why');
+    await turn();
+    const second = fails();
+    await turn();
+    const other = recruit(arena, false);
+    await other.run('rates', { handle: limiter.handle, does: 'cancel' });
+    expect('cause' in (await second)).toBe(false);
+    await other.kill();
+  });
+
+  it('a thread that was cut with the lock lets go of it', async () => {
+    const arena = new Arena();
+    const limiter = new RateLimiter(1, 1_000_000, { arena });
+    const words = new Int32Array(arena.handle.memory.buffer);
+    const lock = (): number | undefined => words[(words[(limiter.handle.address + R_PAGE) / 4] as number) / 4 + LOCK];
+    const end = cutAt(Math, 'max', /tryTake/, 1);
+    expect(() => limiter.tryTake()).toThrow('call stack');
+    end();
+    expect(lock()).not.toBe(0);
+    await turn();
+    expect([lock(), limiter.inspect().taken]).toEqual([0, 0]);
   });
 });
 

@@ -284,6 +284,37 @@ describe('a rate limiter', () => {
     expect(arena.stats().objects.used).toBe(0);
   });
 
+  it('rejects promises for which the arena has no sleeper, and goes on when it has one', async () => {
+    const arena = new Arena({ objects: 3, waiters: 8 });
+    const limiter = new RateLimiter(1, 300, { arena });
+    const semaphore = new Semaphore(0, { arena });
+    let isFull = false;
+    // Requests for the same number of permits would share a waiter.
+    for (let i = 0; !isFull; i++)
+      await Promise.race([
+        turn(),
+        semaphore.acquireAsync(1 + (i % 2)).catch((error) => {
+          if (error instanceof ArenaFullError) isFull = true;
+        }),
+      ]);
+    limiter.take();
+    const rejected = [limiter.takeAsync(), limiter.limit(() => {})()].map((wait) => failure(() => wait));
+    for (const error of await Promise.all(rejected)) expect(error).toBeInstanceOf(ArenaFullError);
+    expect(limiter.inspect()).toMatchObject({ waiting: 0, taken: 1 });
+    semaphore.cancelAll();
+    await limiter.takeAsync();
+  });
+
+  it('rejects promises for which the arena has no place to sleep in', async () => {
+    const arena = new Arena({ objects: 1, bytes: 4096 });
+    const limiter = new RateLimiter(1, LONG, { arena });
+    limiter.take();
+    expect(await failure(() => limiter.takeAsync())).toBeInstanceOf(ArenaFullError);
+    expect(limiter.inspect()).toMatchObject({ waiting: 0, taken: 1 });
+    limiter.spend(-1);
+    await limiter.takeAsync();
+  });
+
   it('is not held by a call of open that asks for other numbers', async () => {
     const arena = new Arena();
     const other = recruit(arena, false);
