@@ -241,6 +241,26 @@ describe('inspect', () => {
     await second;
   });
 
+  it('tells how long the head of a mutex has waited, when the thread has given the lock to its own promise', async () => {
+    const mutex = new Mutex({ arena: new Arena() });
+    mutex.lock();
+    const first = mutex.lockAsync();
+    const since = performance.now();
+    await until(() => performance.now() - since >= 30, 'it has waited');
+    const second = mutex.lockAsync();
+    const third = mutex.lockAsync();
+    const before = mutex.inspect().longestWait;
+    expect(before).toBeGreaterThanOrEqual(29);
+    mutex.unlock();
+    await first;
+    expect(mutex.inspect().waiters).toHaveLength(2);
+    expect(mutex.inspect().longestWait).toBeLessThan(before);
+    mutex.unlock();
+    await second;
+    mutex.unlock();
+    await third;
+  });
+
   it('lists the first 100 of many, whatever elements they have', async () => {
     const semaphore = new Semaphore(0, { arena: new Arena() });
     const { signal } = new AbortController();

@@ -167,6 +167,20 @@ describe('a robust semaphore', () => {
     expect(semaphore.available).toBe(2 - waiters);
   });
 
+  it('refuses to release for a promise of the thread what the thread does not hold', async () => {
+    const semaphore = robust(1);
+    semaphore.reduce();
+    const first = semaphore.acquireAsync();
+    const second = semaphore.acquireAsync();
+    expect(() => semaphore.release()).toThrow(/this thread holds 0 permits/);
+    semaphore.add(1);
+    await first;
+    expect(semaphore.waiting).toBe(1);
+    semaphore.release();
+    await second;
+    expect([semaphore.waiting, semaphore.available]).toEqual([0, 0]);
+  });
+
   it('has a max, as others do', async () => {
     const semaphore = robust(1, { max: 2 });
     semaphore.acquire();

@@ -143,6 +143,7 @@ const turnsOver: MutexLine[] = [
 const small: MutexLine[] = [
   { name: 'alone', program: 'L U T U L U a d t x d', bypass: 1 },
   { name: 'alone, promises behind the head', program: 'L a a a U d', bypass: 1 },
+  { name: 'alone, promises behind the head, of elements used before', program: 'L a a a U d', bypass: 1, aged: true },
   { name: 'promises behind the head, and one tries', program: 'L a a U d | T U', bypass: 1 },
   { name: 'promises behind the head, of two threads', program: 'L a a U d | a d', bypass: 1 },
   { name: 'promises behind the head, disposed of', program: 'L a a U d | D', bypass: 1 },

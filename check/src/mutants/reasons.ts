@@ -76,6 +76,23 @@ export const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = 
     /^reaping\/cleanUp: (load objects used, zero|load life #3, (zero|ones)|store, dropped)/,
     'This code is for objects that a dead thread has left unfinished. As compiled, no call, loop or return lies between BUILDING and LIVE, which the check of the section "R6, build" shows. So no thread can be stopped there; the code is there in case that changes.',
   ],
+  // --- A thread that gives what it has to its own promise ---
+  [
+    /^(runs\/(nextOfOwn: load (request|start|grant)|releaseToOwn: (load start|cmpxchg grant))|mutex-head\/unlockToOwn: (load|cmpxchg) counter\/variant)( #\d)?, (zero|ones|fails)/,
+    'The call then refuses, and the thread goes on as if no promise of it waited.',
+  ],
+  [
+    /^(runs\/releaseToOwn|mutex-head\/unlockToOwn): load held, (zero|ones)/,
+    'No model gives back what its thread does not hold, and the library unlocks in this way only if its promise is the head. test/unit/robust.test.ts ("refuses to release for a promise") fails.',
+  ],
+  [
+    /^(runs\/releaseToOwn|mutex-head\/unlockToOwn): load end(, counter)?( #\d)?, swapped/,
+    'Only this thread changes the end of its run.',
+  ],
+  [
+    /^(runs\/settle|mutex-head\/unlockToOwn): (load|store) since( #\d)?, (zero|ones|dropped|swapped)/,
+    'Only diagnostics read since when a request waits. test/unit/inspect.test.ts ("how long the head of a mutex") fails.',
+  ],
   // --- A thread that is declared dead ---
   [
     /^registry\/unregister: cmpxchg life #2, loosened/,
