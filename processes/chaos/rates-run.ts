@@ -75,7 +75,8 @@ export async function runRates(
   process.on('exit', clean);
   try {
     for (let i = 0; i < plan.processes; i++) start();
-    await Promise.all(running.map((child) => once(child, 'message')));
+    // One that fails at its start says nothing.
+    await Promise.all(running.map((child) => Promise.race([once(child, 'message'), once(child, 'exit')])));
 
     const counts: Record<string, number> = {};
     const losses: Loss[] = [];
