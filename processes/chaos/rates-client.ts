@@ -32,11 +32,14 @@ const history = openSync(order.file, 'a');
 const write = (record: RateRecord): unknown => writeSync(history, lineOf(record));
 const whole = (ms: number): number => Math.round(origin + ms * US);
 
-const dated = (is: 'begun' | 'unused', rate: string, width: number, told: Told, look: number): void => {
+const dated = (is: 'begun' | 'unused', rate: string, width: number, told: Told, looked = now()): void => {
+  // One look at the clock for both, as the system may take the processor away between two.
+  const at = now();
+  const [time, look] = [whole(at), Math.round((at - looked) * US)];
   const { epoch, given, date, moment, last, moved, per: its, slack: late } = told.answer;
   const answer = { epoch, given, date, moment, last, moved, per: its, slack: late };
   const [sent, got, isMoved] = [whole(told.sent), whole(told.got), told.isMoved()];
-  write({ is, time: microseconds(), look, rate, width, answer, sent, got, isMoved });
+  write({ is, time, look, rate, width, answer, sent, got, isMoved });
 };
 space.on('metric', ({ event, permits: width }) => {
   if (event === 'late') write({ is: 'tooLate', width });
@@ -58,11 +61,11 @@ async function task(): Promise<void> {
     const rate = named[which];
     const key = which;
     const name = rate ? `r${which}` : `k${which}`;
-    const asked = new Asked((told) => dated('unused', name, width, told, 0));
+    const asked = new Asked((told) => dated('unused', name, width, told));
     const begin = (): void => {
       const look = lastLook;
       const { told } = asked;
-      if (told) dated('begun', name, width, told, Math.round((now() - look) * US));
+      if (told) dated('begun', name, width, told, look);
       else write({ is: 'wrong', text: `a call of ${name} begins without a date` });
       asked.told = undefined;
     };

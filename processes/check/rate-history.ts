@@ -80,6 +80,8 @@ const NOTICED_JUMPS = 1000;
 const TRIP = 2;
 /** For how long the script gives no dates after a loss, in microseconds (BEATS of a lease of rates.lua). */
 const BEAT_US = 1_000_000;
+/** How long after a loss that a process has noticed it has told the server the time, in milliseconds. */
+const FIRST_BACK = 100;
 /** For how long the server counts a process as alive that has died, in milliseconds. */
 const NOTICED = 60;
 
@@ -340,15 +342,22 @@ class World {
     this.#dates.begins();
   }
 
-  /** The server loses all, and each process notices that within half a second. A process that knows of nothing starts. */
+  /**
+   * The server loses all, and each process notices that within half a second. Soon after the first has come back, a process
+   * starts that knows of nothing: before, it would set the time of the partition, and get dates at once.
+   */
   #lose(): void {
     this.count('losses');
     this.servers++;
     this.server = State.begin(`${++this.histories}`.padStart(40, '0'), this.serverTime, 0, this.options.script);
     this.#dates.begins();
     for (const process of this.processes) process.isKnown = false;
-    for (const process of this.processes) process.in(this.random(500), () => process.reconnect());
-    this.#start();
+    const delays = this.processes.map((process) => {
+      const delay = this.random(500);
+      process.in(delay, () => process.reconnect());
+      return delay;
+    });
+    this.at(this.now + Math.min(...delays) + FIRST_BACK, () => this.#start());
   }
 
   /** All connections are lost, and calls that are under way do not arrive. */
