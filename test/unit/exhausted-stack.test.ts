@@ -873,6 +873,7 @@ describe('if an exception ends a call when the schedule of a rate has decided ab
   /** The call; how many permits each of three promises waits for; how each ends; and where the call is cut. */
   const acts: Record<string, [(r: RateLimiter, abort: () => void) => void, number, string, object, string, RegExp]> = {
     spend: [(r) => r.spend(-5), 1, 'begun', Map.prototype, 'delete', /#decide/],
+    'spend, before it is decided': [(r) => r.spend(-5), 1, 'begun', Math, 'max', /#isDecided/],
     cancelAll: [(r) => r.cancelAll('why'), 1, 'CancelledError: why', Map.prototype, 'delete', /#decide/],
     resize: [(r) => r.resize(1), 2, 'RangeError: undefined', Map.prototype, 'delete', /#decide/],
     'a signal': [(_, abort) => abort(), 1, 'Error: undefined', Map.prototype, 'delete', /#decide/],
@@ -906,7 +907,7 @@ describe('if an exception ends a call when the schedule of a rate has decided ab
       expect([left, ...ends]).toEqual([left, expected, expected, expected]);
       const words = new Int32Array(arena.handle.memory.buffer);
       expect(words[(words[(limiter.handle.address + R_PAGE) / 4] as number) / 4 + LOCK]).toBe(0);
-      expect(limiter.waiting).toBe(0);
+      expect([left, limiter.waiting, limiter.inspect().taken]).toEqual([left, 0, expected === 'begun' ? 3 : 5]);
       limiter.dispose();
     }
     expect(cuts).toBeGreaterThan(0);
