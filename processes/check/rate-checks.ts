@@ -116,12 +116,12 @@ export class Given {
 
 /**
  * Whether the server has begun a new epoch, though the permits of the one before count. It may do this after a loss, and
- * when it makes the slack shorter.
+ * when the slack becomes another one.
  */
 export const beginsEpoch = ({ epoch, moment, slack }: Answer, before: Answer | undefined): boolean =>
   before !== undefined &&
   epoch !== before.epoch &&
-  slack >= before.slack &&
+  slack === before.slack &&
   moment < before.last + before.per + before.slack;
 
 /** The last answer that gave a request a date. Times are milliseconds of the clock of the process. */

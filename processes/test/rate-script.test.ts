@@ -327,3 +327,62 @@ test('two losses at the same time are two', () => {
   on(again, OTHER, 0, ['S', 4]);
   expect(on(again, SID, 0, ['I'], known, '1').given).toBe(4 + 1);
 });
+
+/** A permit of ten seconds, and a slack of so many. */
+const slow = (seconds: number): { readonly numbers: wire.RateNumbers } => ({
+  numbers: { permits: 1, per: 10_000_000, burst: 1, slack: seconds * 1_000_000 },
+});
+
+test.each(['before the slack grows', 'after the slack has grown'])(
+  'a date that is given back %s is given to nobody who may begin too late for the dates behind it',
+  (when) => {
+    const { ask } = two();
+    ask(SID, 0, TAKE, slow(1));
+    const { date, given, epoch } = ask(SID, 0, TAKE, slow(1));
+    const behind = ask(OTHER, 0, TAKE, slow(1));
+    const giveBack = (): unknown => ask(SID, 0, ['C', date, 1, given, epoch], slow(1));
+    if (when === 'before the slack grows') giveBack();
+    else {
+      ask(OTHER, 0, TAKE, slow(8));
+      giveBack();
+    }
+    const late = ask(OTHER, 0, TAKE, slow(8));
+    expect(late.slack).toBe(8_000_000);
+    expect(late.date).toBeGreaterThan(behind.date);
+  },
+);
+
+test.each([
+  ['shorter', 8, 1],
+  ['longer', 1, 8],
+])(
+  'what is counted in the pause after a loss hides nothing of what was lost if the slack becomes %s',
+  (_, from, to) => {
+    const { state } = two();
+    const MINUTE = 61_000;
+    const ask = (
+      of: State,
+      sid: string,
+      ms: number,
+      seconds: number,
+      demand: wire.RateDemand,
+      known: wire.RateKnown = NOTHING,
+    ): wire.RateAnswer => {
+      const numbers = { permits: 100, per: 3_600_000_000, burst: 100, slack: seconds * 1_000_000 };
+      const conn = of !== state && sid === SID ? '1' : '0';
+      const args = [sid, conn, 'c:', ...wire.rate('api', numbers, known, UNTOLD, demand)];
+      return wire.rateIn(of.turn(args, sid, START + ms).reply[0], numbers, known) as wire.RateAnswer;
+    };
+    ask(state, SID, 0, from, TAKE);
+    // From now on nobody needs the longer slack.
+    ask(state, SID, 0, Math.min(from, to), TAKE);
+    const after = State.load(state.dump());
+    let known: wire.RateKnown = NOTHING;
+    for (let i = 0; i < 4; i++) known = ask(state, SID, MINUTE, from, TAKE);
+    after.turn([SID, '1', 'c:', ...wire.enter(1, 10_000, 'label', '-', 'ffffffffffff')], SID, START + MINUTE);
+    ask(after, OTHER, MINUTE, from, ['S', 5]);
+    expect(ask(after, OTHER, MINUTE, to, TAKE)).toMatchObject({ ok: false, slack: to * 1_000_000 });
+    // 2 that the replica has, 5 that were counted since, and 4 that it lacks.
+    expect(ask(after, SID, MINUTE, to, ['I'], known).taken).toBe(2 + 5 + 4);
+  },
+);

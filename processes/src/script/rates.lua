@@ -22,9 +22,9 @@
 --   following  when the next permit would be due if all came evenly
 --   latest     the latest date
 --   taken      the permits of all runs
---   epoch      names what the state knows: the time when the state began, or when a loss was noticed. What was given
---              under another epoch may not count here, so it is never given back. No two epochs are the same, and a
---              later epoch is larger
+--   epoch      names what the state knows: the time when the state began, when a loss was noticed, or when the slack
+--              became another one. What was given under another epoch may not count here, or not for as long, so it is
+--              never given back. No two epochs are the same, and a later epoch is larger
 --   repaired   after a loss, see `mend`
 --   paused     no date lies before this time, but for those that had passed when the pause began
 --   moved      by how much pauses have moved dates, all together
@@ -127,9 +127,12 @@ rates = function()
     -- server]
     --- local text = call('GET', RATES, name)
     local theirs, numbers, slack = text and sub(text, 1, 44) or wanted, wanted, tonumber(sub(wanted, 31, 44), 16)
+    local grows = false
     if theirs ~= wanted then
       if not replaces then numbers = theirs end
-      slack = math.max(slack, tonumber(sub(theirs, 31, 44), 16))
+      local before = tonumber(sub(theirs, 31, 44), 16)
+      grows = slack > before
+      slack = math.max(slack, before)
       numbers = sub(numbers, 1, 30) .. format('%014x', slack)
     end
     local permits, per = tonumber(sub(numbers, 1, 8), 16), tonumber(sub(numbers, 9, 22), 16)
@@ -139,7 +142,7 @@ rates = function()
       name = name, numbers = numbers, permits = permits, per = per, burst = tonumber(sub(numbers, 23, 30), 16),
       slack = slack, window = window, interval = interval, given = 0, following = 0, latest = 0, taken = 0,
       epoch = 0, runs = '', holes = '', is_rare = false, resized = 0, repaired = 0, paused = 0, moved = 0, stopped = 0,
-      cancelled = 0, needed = 0, changes = false,
+      cancelled = 0, needed = 0, grows = grows, changes = false,
     }
     if not text then return r end
     local given, following, latest, taken, epoch, runs, holes = struct.unpack('>I7I7I7I7I7I4I4', text, 45)
@@ -266,9 +269,18 @@ rates = function()
       r.following = math.max(r.following, math.floor(known_last + math.min(missing, r.burst) * r.interval))
     end
 
+    -- The slack becomes another one. A date that was given back by the old one must not be given by the new one: whoever
+    -- gets it might begin so late that the dates behind it come too soon. In the pause after a loss, what has been counted
+    -- since may have the numbers of what was lost, so it may count twice.
+    local function change_slack(r)
+      local repaired = r.given
+      if pause_of_loss > 0 then repaired = r.repaired end
+      begin(r, math.max(moment, r.epoch + 1), repaired)
+    end
+
     -- Nobody has asked for so long a slack for a while: it becomes as long as the caller asks for. Calls may still begin
     -- late by the longer slack whose dates were told before, so these dates count for longer by the difference, as if they
-    -- were later. A new epoch begins, as they cannot be given back any more.
+    -- were later.
     local function shorten(r, slack)
       local QUIET = 60000000 -- so many microseconds
       if slack == r.slack or r.needed == 0 then
@@ -281,7 +293,7 @@ rates = function()
           after[#after + 1] = struct.pack('>I7I4', date_of(r.runs, at) + r.slack - slack, count_of(r.runs, at))
           at = at + 11
         end
-        begin(r, math.max(moment, r.epoch + 1), r.given)
+        change_slack(r)
         r.runs, r.latest, r.needed = table.concat(after, ''), r.latest + r.slack - slack, 0
         r.numbers, r.slack, r.window = sub(r.numbers, 1, 30) .. format('%014x', slack), slack, r.per + slack
         r.interval = r.window / r.permits
@@ -500,7 +512,7 @@ rates = function()
     end
 
     local made = {
-      lose = lose, mend = mend, shorten = shorten, hole_for = hole_for, date_of = date_of, take_hole = take_hole, list = list, change = change,
+      lose = lose, mend = mend, change_slack = change_slack, shorten = shorten, hole_for = hole_for, date_of = date_of, take_hole = take_hole, list = list, change = change,
       more = more, beat_of_rates = beat_of_rates, free = free,
     }
     seldom = function() return made end
@@ -537,6 +549,7 @@ rates = function()
     if epoch > r.epoch or known > r.given or known > 0 and epoch < r.epoch then
       seldom().mend(r, epoch, known, tonumber(ARGV[i + 4]))
     end
+    if r.grows and (what ~= 'I' or r.changes) then seldom().change_slack(r) end
     if what == 'T' and (slack < r.slack or r.needed > 0) then seldom().shorten(r, slack) end
     local ok, date = 1, math.max(moment, r.paused)
     if what == 'T' or what == 'I' and a > 0 then
