@@ -1,0 +1,25 @@
+-- The tables and functions of taketurns-processes on PostgreSQL 14 or newer, in a database with the encoding UTF8.
+--
+-- The function `turn_1` does on these tables what the script does on the keys of a Redis server: ../script/*.lua say what
+-- each operation does, and why it is right. The head of ../script/turn.lua has the words and the invariants.
+--
+--     select taketurns.turn_1($1::text, $2::int, $3::text[])
+--
+--   $1, space     the name of the space
+--   $2, number    the number of the partition in the space. The first call of a partition makes its row
+--   $3, args      what ARGV is in the script: sid conn channel, then the operations. The function tells a session its
+--                 news by NOTIFY on the channel `channel || sid`, which must be shorter than 64 bytes
+--   durable       (a fourth argument, default true) false: the commit need not wait for the disk
+--   tells         (a fifth argument, default true) false: messages only get their numbers, and are not sent. So a call
+--                 can run again whose commit has failed because the queue of notifications is full. The sessions notice
+--                 the missing numbers with their next beats
+--
+-- Reply: the reply of the script, as the text of a JSON array. A text in PostgreSQL has no NUL. So in args and in all
+-- texts of the reply, U+0001 n stands for NUL, and U+0001 s stands for U+0001.
+--
+-- A statement may have several calls, and then they are committed together. All calls of a transaction must be of one
+-- partition, or of partitions in ascending order; otherwise two transactions may wait for each other. The function needs
+-- READ COMMITTED, where each of its statements sees what was committed before the call got its partition.
+--
+-- This file changes nothing that exists already, and can run again. The names of functions and types carry a version, so
+-- two releases of the package can use the same tables side by side. A change of any function here is a new version.
