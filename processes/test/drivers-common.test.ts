@@ -1,5 +1,6 @@
 /** What all drivers have in common, tested with a client library that the test fakes. */
 import { describe, expect, test, vi } from 'vitest';
+import { byCommands } from '../src/drivers/commands.ts';
 import { Connections, slotOf } from '../src/drivers/connections.ts';
 import { type Events, impatient } from '../src/drivers/link.ts';
 import { driverOf } from '../src/drivers/recognise.ts';
@@ -33,11 +34,13 @@ describe('what drivers have in common', () => {
             const fake = new Fake(events);
             opened.push(fake);
             return {
-              send: (command, args) =>
-                new Promise((resolve, reject) => {
-                  const answer = (reply: unknown) => (reply instanceof Error ? reject(reply) : resolve(reply));
-                  fake.sent.push({ command: [command, ...args], answer });
-                }),
+              ...byCommands(
+                (command, args) =>
+                  new Promise((resolve, reject) => {
+                    const answer = (reply: unknown) => (reply instanceof Error ? reject(reply) : resolve(reply));
+                    fake.sent.push({ command: [command, ...args], answer });
+                  }),
+              ),
               subscribe: (channel) =>
                 new Promise((answer) => fake.sent.push({ command: ['SUBSCRIBE', channel], answer })),
               unsubscribe: async () => undefined,

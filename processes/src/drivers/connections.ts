@@ -155,7 +155,7 @@ export class Connections implements Driver {
       await link.opened;
       const { resent } = link;
       const wait = () => {
-        const count = link.send('WAIT', [`${replicas}`, `${timeout}`], key);
+        const count = link.ask((server) => server.wait(replicas, timeout, key));
         return impatient(count, (error) => link.drop(error), timeout + LATE);
       };
       const [reply, count] = await Promise.all([link.run(script, keys, args), wait()]);
@@ -185,14 +185,13 @@ export class Connections implements Driver {
   }
 
   ping(key: string): Promise<unknown> {
-    // Beside subscriptions ioredis allows only a few commands, and knows this one only in small letters.
-    return this.#at(key, 'messages', (link) => link.send('ping', [], key));
+    return this.#at(key, 'messages', (link) => link.ask((server) => server.ping(key)));
   }
 
   async info(key: string, section: string): Promise<Map<string, string> | undefined> {
     try {
       const sentAt = clock.now();
-      const text = await this.#at(key, 'commands', (link) => link.send('INFO', [section], key));
+      const text = await this.#at(key, 'commands', (link) => link.ask((server) => server.info(section, key)));
       this.#answers.answered(sentAt);
       const fields = `${text}`.matchAll(/^([^#:\r\n]+):([^\r\n]*)/gm);
       return new Map(Array.from(fields, ([, name, value]) => [name as string, value as string]));
@@ -220,7 +219,7 @@ export class Connections implements Driver {
       link.onceHeard(() => {
         if (silent.delete(link) && silent.size === 0) probe.drop(new Error('the connections have answered'));
       });
-      if (!link.owes) link.send('ping', [], key).catch(() => {});
+      if (!link.owes) link.ask((server) => server.ping(key)).catch(() => {});
     }
     if (silent.size === 0) return;
     const probe = this.#open(node, 'probe');
@@ -233,7 +232,8 @@ export class Connections implements Driver {
   async #takeOver(node: Node, probe: Link, silent: Set<Link>, key: string, error: Error): Promise<void> {
     await probe.opened;
     const sentAt = clock.now();
-    await impatient(probe.send('ping', [], key), (error) => probe.drop(error), this.#step());
+    const asked = probe.ask((server) => server.ping(key));
+    await impatient(asked, (error) => probe.drop(error), this.#step());
     this.#answers.answered(sentAt);
     // An answer that came while the process was busy is read first.
     await eventsHandled();

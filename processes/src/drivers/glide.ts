@@ -15,6 +15,7 @@
  * it is connected, so the driver takes the socket as soon as GLIDE has it: whoever closes the connection before ends the
  * socket, which would keep the process alive until GLIDE gives up to connect.
  */
+import { byCommands } from './commands.js';
 import { Connections } from './connections.js';
 import type { Driver } from './driver.js';
 import { asError, type Connection, type Events } from './link.js';
@@ -142,7 +143,13 @@ class GlideConnection implements Connection {
     );
   }
 
-  send(command: string, args: readonly string[], key?: string): Promise<unknown> {
+  readonly #questions = byCommands((command, args, key) => this.#send(command, args, key));
+  readonly run = this.#questions.run;
+  readonly ping = this.#questions.ping;
+  readonly info = this.#questions.info;
+  readonly wait = this.#questions.wait;
+
+  #send(command: string, args: readonly string[], key?: string): Promise<unknown> {
     const sent = this.#last.then(() => this.#sendNow([command, ...args], key));
     this.#last = sent.catch(() => undefined);
     return sent;

@@ -8,6 +8,7 @@
  */
 
 import { eventsHandled } from '../runtime/ticks.js';
+import { byCommands } from './commands.js';
 import { Connections, type Library, type Place } from './connections.js';
 import type { Driver } from './driver.js';
 import { asError, type Connection, type Events } from './link.js';
@@ -217,7 +218,7 @@ function open(client: Single, events: Events, sharded: boolean): Connection {
   client.on(sharded ? 'smessage' : 'message', events.message);
   client.connect().catch(events.lost);
   return {
-    send: (command, args) => client.call(command, args),
+    ...byCommands((command, args) => client.call(command, args)),
     subscribe: (channel) => (sharded ? client.ssubscribe(channel) : client.subscribe(channel)),
     unsubscribe: (channel) => (sharded ? client.sunsubscribe(channel) : client.unsubscribe(channel)),
     keepAlive: (alive) => (alive ? client.stream?.ref?.() : client.stream?.unref?.()),

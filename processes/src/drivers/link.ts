@@ -12,13 +12,23 @@ import { eventsHandled } from '../runtime/ticks.js';
 import type { AnswerTimes } from './answer-times.js';
 import type { Script } from './driver.js';
 
+/**
+ * What a server is asked for. Each promise rejects if the question cannot be sent, or if the connection is lost before
+ * the answer has come. Some clients speak to all nodes of a cluster: `key` tells such a client the node.
+ */
+export interface Questions {
+  /** Runs the script: by its text, or by its SHA-1, which a server that does not know the script refuses (NOSCRIPT). */
+  run(script: Script, keys: readonly string[], args: readonly string[], byText: boolean): Promise<unknown>;
+  /** Any question that changes nothing. */
+  ping(key: string): Promise<unknown>;
+  /** The text of these sections of `INFO`. */
+  info(section: string, key: string): Promise<unknown>;
+  /** Waits until so many replicas have all earlier writes of this connection, but not longer than `timeout`. */
+  wait(replicas: number, timeout: number, key: string): Promise<unknown>;
+}
+
 /** One connection, made by a client library. */
-export interface Connection {
-  /**
-   * Sends a command. Rejects if it cannot send the command, or if the connection is lost before the answer has come.
-   * Some clients speak to all nodes of a cluster. For a command that names no key, `key` tells such a client the node.
-   */
-  send(command: string, args: readonly string[], key?: string): Promise<unknown>;
+export interface Connection extends Questions {
   /** Resolves when the server has confirmed the subscription. */
   subscribe(channel: string): Promise<unknown>;
   unsubscribe(channel: string): Promise<unknown>;
@@ -70,10 +80,9 @@ export function impatient<T>(promise: Promise<T>, late: (error: Error) => void, 
 
 interface Call {
   readonly script: Script;
-  /** Calls of one key keep their order. */
-  readonly key: string;
-  /** The arguments that follow the script or its SHA-1 in the command. */
-  readonly rest: readonly string[];
+  /** Calls of the same first key keep their order. */
+  readonly keys: readonly string[];
+  readonly args: readonly string[];
   readonly resolve: (reply: unknown) => void;
   readonly reject: (error: Error) => void;
 }
@@ -211,8 +220,9 @@ export class Link {
     if (this.channels.delete(channel)) await this.#settled(this.#connection.unsubscribe(channel));
   }
 
-  send(command: string, args: readonly string[], key: string): Promise<unknown> {
-    return this.#settled(this.#connection.send(command, args, key));
+  /** Asks the server something besides the script. */
+  ask<T>(question: (connection: Questions) => Promise<T>): Promise<T> {
+    return this.#settled(question(this.#connection));
   }
 
   /**
@@ -226,18 +236,17 @@ export class Link {
    */
   run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const [key = ''] = keys;
-      const call = { script, key, rest: [`${keys.length}`, ...keys, ...args], resolve, reject };
+      const call = { script, keys, args, resolve, reject };
       if (this.#unknown.length > 0) this.#held.push(call);
       else this.#send(call, false);
     });
   }
 
   #send(call: Call, text: boolean): void {
-    const { script, rest, resolve, reject } = call;
+    const { script, keys, args, resolve, reject } = call;
     this.#flying++;
     this.#wait(
-      this.#connection.send(text ? 'EVAL' : 'EVALSHA', [text ? script.text : script.sha, ...rest]),
+      this.#connection.run(script, keys, args, text),
       (reply) => {
         resolve(reply);
         this.#answered(call);
@@ -262,7 +271,7 @@ export class Link {
   #answered(ran?: Call): void {
     this.#flying--;
     if (this.#over || this.#unknown.length === 0) return;
-    if (this.#unknown.some(({ key }) => key === ran?.key)) {
+    if (ran && this.#unknown.some(({ keys }) => keys[0] === ran.keys[0])) {
       this.drop(new Error('the server has forgotten the script, and has run a later call first'));
     } else if (this.#flying === 0) {
       this.resent++;

@@ -4,6 +4,7 @@
  * Each connection is a duplicate of the user's client that connects only once, also in a cluster. The driver uses a
  * duplicate of the user's cluster client for one purpose: to ask which node has which slot.
  */
+import { byCommands } from './commands.js';
 import { Connections, type Library, type Place } from './connections.js';
 import type { Driver } from './driver.js';
 import type { Connection, Events } from './link.js';
@@ -164,7 +165,7 @@ function open(make: (closed: AbortSignal) => Single, events: Events, sharded: bo
   client.on('sharded-channel-moved', () => events.lost(new Error('MOVED A subscription has moved')));
   client.connect().catch(events.lost);
   return {
-    send: (command, args) => client.sendCommand([command, ...args]),
+    ...byCommands((command, args) => client.sendCommand([command, ...args])),
     subscribe: (channel) => (sharded ? client.sSubscribe(channel, heard) : client.subscribe(channel, heard)),
     unsubscribe: (channel) => (sharded ? client.sUnsubscribe(channel) : client.unsubscribe(channel)),
     keepAlive: (alive) => (alive ? client.ref() : client.unref()),
