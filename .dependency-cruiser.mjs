@@ -214,7 +214,7 @@ const processes = [
     'A driver speaks with a server by a client library. It knows nothing of sessions and locks.',
     '^processes/src/drivers/',
     '^processes/',
-    [FLOOR, '^processes/src/script/turn-source[.]ts$'],
+    [FLOOR, '^processes/src/(script/turn|postgres/schema)-source[.]ts$'],
   ),
   only(
     'processes-local',

@@ -10,6 +10,7 @@ const ENTRY = { index: 'src/index.ts' };
 const LATER = {
   drivers: 'src/drivers/recognise.ts',
   script: 'src/script/turn-source.ts',
+  schema: 'src/postgres/schema-source.ts',
   local: 'src/local/index.ts',
   heartbeat: 'src/heartbeat/heartbeat.ts',
   'heartbeat-thread': 'src/heartbeat/heartbeat-thread.ts',

@@ -218,6 +218,21 @@ const running = new Set<ChildProcess>();
 const directories = new Set<string>();
 let watching = false;
 
+/** Ends a process with this one. */
+export function endsWithThisProcess(child: ChildProcess): void {
+  endWithThisProcess();
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+}
+
+/** Makes a temporary directory, which is removed with this process. */
+export function temporaryDirectory(): string {
+  endWithThisProcess();
+  const directory = mkdtempSync(join(tmpdir(), 'taketurns-'));
+  directories.add(directory);
+  return directory;
+}
+
 function endAll(): void {
   for (const child of running) child.kill('SIGKILL');
   for (const dir of directories) rmSync(dir, { recursive: true, force: true });

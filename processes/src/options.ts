@@ -1,6 +1,6 @@
 /** The options of `Space.connect`, and their checks. */
 
-import { bad, checkInteger, checkName, checkOptions } from './errors.js';
+import { bad, checkBoolean, checkInteger, checkName, checkOptions } from './errors.js';
 import { type Clock, clock as realClock } from './runtime/clock.js';
 
 /** The option `durability`: replicas must confirm each grant. */
@@ -15,8 +15,35 @@ export interface Durability {
   readonly timeout: number;
 }
 
+/** The options of `Space.connect` that decide how the server is used. */
+export interface EngineOptions {
+  /**
+   * Redis and Valkey: waits after each grant until replicas have the grant. This costs one more round trip. If too few
+   * replicas confirm in time, or if it is not certain that the server which has answered has the grant, the permits go
+   * back, and the request fails with a `SpaceError` of the code `UNCONFIRMED`.
+   */
+  readonly durability?: Durability | undefined;
+  /**
+   * PostgreSQL: with false a call does not wait until the server has written it to its disk. Then a crash of the server
+   * may lose the grants of its last moments: at most three times its setting `wal_writer_delay`, which is 200
+   * milliseconds by default. Default true.
+   */
+  readonly durable?: boolean | undefined;
+  /**
+   * PostgreSQL: with true the process makes the tables and functions if the database does not have them. Its role needs
+   * the right `CREATE` on the database for that. Default false.
+   */
+  readonly createSchema?: boolean | undefined;
+  /**
+   * PostgreSQL: a client with which the space listens to messages, if your client reaches the server by a pooler that
+   * gives each transaction another connection (PgBouncer in transaction mode). It must connect directly. With false the
+   * process listens to none, and looks for news four times a second while it holds or awaits something.
+   */
+  readonly listen?: unknown;
+}
+
 /** The options of `Space.connect`. */
-export interface SpaceOptions {
+export interface SpaceOptions extends EngineOptions {
   /** The name of the space: 1 to 64 bytes of UTF-8 without NUL and braces. Default `default`. */
   readonly space?: string;
   /**
@@ -39,12 +66,6 @@ export interface SpaceOptions {
   /** How long `connect` tries to reach the server, in milliseconds, 1 to 600,000. Default 5,000. */
   readonly connectTimeout?: number;
   /**
-   * Waits after each grant until replicas have the grant. This costs one more round trip. If too few replicas confirm in
-   * time, or if it is not certain that the server which has answered has the grant, the permits go back, and the request
-   * fails with a `SpaceError` of the code `UNCONFIRMED`.
-   */
-  readonly durability?: Durability;
-  /**
    * The URL or the absolute path of a module whose default export is a function that makes a client. The space then
    * renews its lease from a worker thread with this client, so that a process which computes for longer than a lease
    * loses nothing. For Node, Deno and Bun.
@@ -66,14 +87,21 @@ export interface LocalOptions extends Pick<SpaceOptions, 'space' | 'turn' | 'lab
 }
 
 /** The options with their defaults. */
-export interface Checked extends Required<Omit<SpaceOptions, 'label' | 'durability' | 'heartbeat'>> {
+export interface Checked
+  extends Required<Omit<SpaceOptions, keyof EngineOptions | 'label' | 'heartbeat'>>,
+    EngineOptions {
   /** By default `ownLabel`, when it is needed. */
   readonly label: string | undefined;
   readonly durability: Durability | undefined;
   readonly heartbeat: URL | string | undefined;
 }
 
-const OPTIONS = ['space', 'lease', 'partitions', 'turn', 'label', 'connectTimeout', 'durability', 'heartbeat'];
+const OPTIONS_OF_POSTGRES = ['durable', 'createSchema', 'listen'];
+
+const OPTIONS = [
+  ...['space', 'lease', 'partitions', 'turn', 'label', 'connectTimeout', 'durability', 'heartbeat'],
+  ...OPTIONS_OF_POSTGRES,
+];
 
 /**
  * @internal
@@ -120,6 +148,7 @@ export function checkSpaceOptions(options: SpaceOptions): Checked {
 function check(what: string, options: SpaceOptions, { lease = DEFAULT_LEASE }: { lease?: number } = options): Checked {
   const { space = 'default', partitions = 1, turn = 5, connectTimeout = 5000 } = options;
   const { label, durability, heartbeat, clock = realClock } = options;
+  const { durable, createSchema, listen } = options;
   checkName(`${what}: space`, space, 64);
   if (/[{}]/.test(space)) throw bad('string', `${what}: space`, 'a string without braces', space);
   checkInteger(`${what}: lease`, lease, 500, 3_600_000);
@@ -132,11 +161,16 @@ function check(what: string, options: SpaceOptions, { lease = DEFAULT_LEASE }: {
     checkInteger(`${what}: durability.replicas`, durability.replicas, 1, 100);
     checkInteger(`${what}: durability.timeout`, durability.timeout, 1, 60_000);
   }
+  if (durable !== undefined) checkBoolean(`${what}: durable`, durable);
+  if (createSchema !== undefined) checkBoolean(`${what}: createSchema`, createSchema);
   // The thread would take a relative path from the folder of this package. A URL may come from another realm.
   const isAddress =
     typeof heartbeat === 'string' ? /^[^.]/.test(heartbeat) : {}.toString.call(heartbeat) === '[object URL]';
   if (heartbeat !== undefined && !isAddress) {
     throw bad('string', `${what}: heartbeat`, 'the URL or the absolute path of a module', heartbeat);
   }
-  return { space, lease, partitions, turn, connectTimeout, label, durability, heartbeat, clock };
+  return {
+    ...{ space, lease, partitions, turn, connectTimeout, label, durability, heartbeat, clock },
+    ...{ durable, createSchema, listen },
+  };
 }

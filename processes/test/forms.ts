@@ -1,6 +1,7 @@
 /**
- * The suite of behaviour: tests that run on both forms of a space, on one machine without a server and on a server. What
- * only one form has is tested apart (`onServers` in setting.ts, and the files local*.test.ts).
+ * The suite of behaviour: tests that run on all forms of a space, on one machine without a server, on a server of Redis
+ * or Valkey and on PostgreSQL. What only one form has is tested apart (`onServers` in setting.ts, `onPostgres` in
+ * postgres-setting.ts, and the files local*.test.ts).
  */
 import { closeSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { afterEach, describe } from 'vitest';
@@ -10,6 +11,7 @@ import { Folder, newMember } from '../src/local/generations.js';
 import { readJournal } from '../src/local/journal.js';
 import type { SpaceOptions } from '../src/options.js';
 import { Space } from '../src/space/space.js';
+import { onPostgres } from './postgres-setting.js';
 import { onServers } from './setting.js';
 
 export interface Form {
@@ -28,7 +30,10 @@ export interface Form {
 
 const SPACE = 'test';
 
-/** Runs tests on both forms: without a server, and on a server of each kind that this run uses, or only on the first. */
+/**
+ * Runs tests on all forms: without a server, on a server of each kind that this run uses, or only on the first, and on
+ * PostgreSQL.
+ */
 export function onForms(name: string, tests: (form: Form) => void, which: 'all' | 'first' = 'all'): void {
   describe(`${name}, without a server`, () => tests(local()));
   onServers(
@@ -54,7 +59,28 @@ export function onForms(name: string, tests: (form: Form) => void, which: 'all' 
     },
     which,
   );
+  onPostgres(name, (setting) => {
+    tests({
+      join: setting.join,
+      cut: setting.cut,
+      async forget() {
+        await setting.server.query(FORGET);
+        await setting.cut();
+      },
+      async known() {
+        const count = (table: string): string =>
+          `(select count(*)::int from taketurns.${table} where part in (select id from taketurns.partition where space = '${setting.space}'))`;
+        const [found] = await setting.server.query(`select ${count('object')} objects, ${count('request')} requests`);
+        return found as unknown as { objects: number; requests: number };
+      },
+    });
+  });
 }
+
+const FORGET = `do $$ begin
+  execute (select 'truncate ' || string_agg('taketurns.' || quote_ident(tablename), ', ') from pg_tables
+    where schemaname = 'taketurns');
+end $$`;
 
 /** Spaces of this process, in a folder of their own for each test. Each of them is a member of its own. */
 function local(): Form {

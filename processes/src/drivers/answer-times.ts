@@ -45,10 +45,10 @@ export class AnswerTimes {
     return this.#usual ?? this.#guess;
   }
 
-  /** Notes that the server has greeted a connection that was made at this time, which takes one or two round trips. */
-  greeted(since: number): void {
+  /** Notes that the server has greeted a connection that was made at this time, which takes so many round trips. */
+  greeted(since: number, trips = 2): void {
     this.#lastAt = this.#clock.now();
-    this.#guess = (this.#lastAt - since) / 2;
+    this.#guess = (this.#lastAt - since) / trips;
   }
 
   /** Notes the answer to what was sent at this time. */

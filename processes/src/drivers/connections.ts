@@ -19,6 +19,7 @@
  *      +--> gave up        closed: the driver was closed, and leaves this state no more
  */
 
+import { SpaceError } from '../errors.js';
 import { clock } from '../runtime/clock.js';
 import { eventsHandled } from '../runtime/ticks.js';
 import { AnswerTimes } from './answer-times.js';
@@ -29,8 +30,8 @@ import { asError, type Connection, ELSEWHERE, type Events, impatient, Link, Sile
 export interface Place {
   /** Tells this place from other places. */
   readonly name: string;
-  /** most: how many milliseconds it may take to connect to one address. */
-  open(events: Events, most: number): Connection;
+  /** most: how many milliseconds it may take to connect to one address. role: what the connection is for at first. */
+  open(events: Events, most: number, role: Role): Connection;
 }
 
 /** What a client library provides. */
@@ -49,6 +50,8 @@ export interface Library {
   readonly connectTimeout: number | undefined;
   /** How many addresses may have to be tried until a connection is open. */
   readonly addresses: number;
+  /** How many round trips a connection takes to be ready, after it has connected. Default 2. */
+  readonly greeting?: number;
 }
 
 /** The milliseconds before an attempt. They are random, so that not all programs come at once. */
@@ -74,9 +77,13 @@ const STEPS_TO_LOCATE = 3;
 /** How much longer than the replicas may take the answer to `WAIT` may take, in milliseconds. */
 const LATE = 2000;
 
+/** After it has connected, a client library may ask twice before it is ready: by HELLO, and by INFO. */
+const GREETING = 2;
+
 const ROLES = ['commands', 'messages', 'waits', 'probe'] as const;
 
-type Role = (typeof ROLES)[number];
+/** What a connection is for. A probe may take the place of one for commands or for messages. */
+export type Role = (typeof ROLES)[number];
 
 /** A place and the connections to it. */
 type Node = { readonly place: Place } & { [R in Role]?: Link | undefined };
@@ -300,7 +307,8 @@ export class Connections implements Driver {
   #open(node: Node, role: Role): Link {
     const heard = (channel: string, text: string) => this.#channels.get(channel)?.heard(text);
     const most = this.#step();
-    const opening = { most: most * this.#library.addresses, answers: this.#answers };
+    const { addresses, greeting = GREETING } = this.#library;
+    const opening = { most: most * addresses, greeting, answers: this.#answers };
     let link: Link | undefined;
     const lost = (error: Error): void => {
       // A probe may have taken the place of this link.
@@ -311,7 +319,13 @@ export class Connections implements Driver {
       // If a node has lost its slots, the driver no longer uses it.
       if (this.#nodes.get(node.place.name) === node) this.#lost(error);
     };
-    link = new Link((events) => node.place.open(events, most), opening, this.#alive, heard, lost);
+    const missed = (): void => {
+      if (this.#up) this.#events?.missed?.();
+    };
+    link = new Link(
+      (events) => node.place.open({ ...events, missed }, most, role),
+      ...([opening, this.#alive, heard, lost] as const),
+    );
     link.opened.then(
       () => {
         this.#silences = 0;
@@ -364,6 +378,8 @@ export class Connections implements Driver {
         if (error instanceof SilentError) this.#silences++;
         this.#error = asError(error);
         this.#refuseNewcomers();
+        // What will not pass by itself is told at once: who has never been up cannot lose anything.
+        if (error instanceof SpaceError && !this.#wasUp) return this.#giveUp();
         this.#events?.down(this.#error);
       }
       if (this.#closed) return;

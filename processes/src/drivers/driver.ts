@@ -70,10 +70,15 @@ export interface Driver {
    * the subscriptions are confirmed. In a cluster, a redirection counts as a loss, and so does a sharded subscription
    * that has moved. So the driver then calls `down` and `up`, too.
    *
+   * missed: messages may have been missed although no connection was lost, because the driver did not listen.
+   *
    * answers: how long the server takes to answer. The driver notes there how long it takes to open a connection, and
    * waits accordingly. Without `answers` the driver measures by itself.
    */
-  watch(events: { up(): void; down(error: Error | undefined, gaveUp?: boolean): void }, answers?: AnswerTimes): void;
+  watch(
+    events: { up(): void; down(error: Error | undefined, gaveUp?: boolean): void; missed?(): void },
+    answers?: AnswerTimes,
+  ): void;
 
   /**
    * Begins to connect again if the driver has given up, and does nothing else. A driver that never gives up needs no

@@ -46,6 +46,8 @@ export interface Events {
   /** The connection is over, or could not be opened. `close` is called now. */
   lost(error: unknown): void;
   message(channel: string, text: string): void;
+  /** Messages may have been missed, as the connection did not listen. */
+  missed(): void;
 }
 
 /** The errors of a server that no longer takes writes for the slot. */
@@ -87,13 +89,12 @@ interface Call {
   readonly reject: (error: Error) => void;
 }
 
-/** After it has connected, a client library may ask twice before it is ready: by HELLO, and by INFO. */
-const GREETING = 2;
-
 /** How a link is opened. */
 export interface Opening {
   /** The most milliseconds for each round trip. */
   readonly most: number;
+  /** How many round trips it takes from `connected` to `ready`. */
+  readonly greeting: number;
   readonly answers: AnswerTimes;
 }
 
@@ -122,8 +123,8 @@ export class Link {
   #ready = false;
 
   constructor(
-    open: (events: Events) => Connection,
-    { most, answers }: Opening,
+    open: (events: Omit<Events, 'missed'>) => Connection,
+    { most, greeting, answers }: Opening,
     alive: boolean,
     message: Events['message'],
     onLoss: (error: Error) => void,
@@ -148,7 +149,7 @@ export class Link {
         connected();
       },
       ready: () => {
-        answers.greeted(since);
+        answers.greeted(since, greeting);
         this.#ready = true;
         connected();
         ready();
@@ -162,7 +163,7 @@ export class Link {
     });
     const step = (one: Promise<void>, ms: number): Promise<void> =>
       impatient(this.#settled(one), (error) => this.drop(error), ms);
-    this.opened = step(steps[0], most).then(() => step(steps[1], GREETING * most));
+    this.opened = step(steps[0], most).then(() => step(steps[1], greeting * most));
     this.opened.catch(() => {});
     this.keepAlive(alive);
   }

@@ -15,7 +15,7 @@ import { eventsHandled } from '../runtime/ticks.js';
 import * as wire from '../script/wire.js';
 import type { BeatData, BeatOrder } from './heartbeat.js';
 
-const { client, lease, sentAt } = workerData as BeatData;
+const { client, lease, sentAt, options } = workerData as BeatData;
 const times = new BigInt64Array(sentAt);
 const orders = new Map<number, BeatOrder>();
 /** By how many milliseconds the main thread's clock is ahead of this thread's clock, at least. */
@@ -28,7 +28,7 @@ start();
 
 async function start(): Promise<void> {
   const { default: make } = (await import(client)) as { default: () => unknown };
-  const [driver, script] = await driverFor(await make());
+  const [driver, script] = await driverFor(await make(), options);
   parentPort?.on('message', (order: BeatOrder) => {
     ahead = Math.max(ahead, order.at - performance.now());
     if (order.sid === '') orders.delete(order.partition);

@@ -13,6 +13,7 @@
  * really shows, and the times that the thread writes are too early rather than too late.
  */
 import { Worker } from 'node:worker_threads';
+import type { EngineOptions } from '../options.js';
 import { beside } from '../runtime/beside.js';
 import { clock } from '../runtime/clock.js';
 
@@ -29,11 +30,15 @@ export interface BeatOrder {
   readonly at: number;
 }
 
+/** The options of `Space.connect` that count for the connections of the thread too. It hears no messages. */
+export type BeatOptions = Pick<EngineOptions, 'durable'> & { readonly listen?: false };
+
 /** What the thread is started with. */
 export interface BeatData {
   readonly client: string;
   readonly lease: number;
   readonly sentAt: SharedArrayBuffer;
+  readonly options: BeatOptions;
 }
 
 export class Heartbeat {
@@ -43,9 +48,9 @@ export class Heartbeat {
   readonly #sentAt: BigInt64Array;
 
   /** Starts the thread. */
-  constructor(client: string, lease: number, partitions: number) {
+  constructor(client: string, lease: number, partitions: number, options: BeatOptions = {}) {
     this.#sentAt = new BigInt64Array(new SharedArrayBuffer(8 * partitions));
-    const workerData: BeatData = { client, lease, sentAt: this.#sentAt.buffer as SharedArrayBuffer };
+    const workerData: BeatData = { client, lease, sentAt: this.#sentAt.buffer as SharedArrayBuffer, options };
     const worker = new Worker(beside('heartbeat-thread', import.meta.url), { workerData });
     this.#worker = worker;
     this.ready = new Promise((resolve, reject) => {

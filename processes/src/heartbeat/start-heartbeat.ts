@@ -4,12 +4,17 @@
  * module. So the `import` here is written in such a way that bundlers do not follow it.
  */
 import { beside } from '../runtime/beside.js';
-import type { Heartbeat } from './heartbeat.js';
+import type { BeatOptions, Heartbeat } from './heartbeat.js';
 
 const HERE = import.meta.url;
 
 /** Resolves when the thread was started. `Heartbeat.ready` resolves later, when the thread's client is connected. */
-export async function startHeartbeat(client: string, lease: number, partitions: number): Promise<Heartbeat> {
+export async function startHeartbeat(
+  client: string,
+  lease: number,
+  partitions: number,
+  options: BeatOptions,
+): Promise<Heartbeat> {
   const load = async (): Promise<typeof import('./heartbeat.js')> =>
     import(/* webpackIgnore: true */ /* @vite-ignore */ beside('heartbeat', HERE).href);
   const module = await load().catch((cause: Error) => {
@@ -17,5 +22,5 @@ export async function startHeartbeat(client: string, lease: number, partitions: 
       cause,
     });
   });
-  return new module.Heartbeat(client, lease, partitions);
+  return new module.Heartbeat(client, lease, partitions, options);
 }

@@ -212,6 +212,11 @@ export class Session implements Sender, Runner, Beating, Entering {
     }
   }
 
+  /** Is called when the driver did not listen for a while. The answer to a beat tells whether a message is missing. */
+  missed(): void {
+    if (this.isOpen) this.beats.later(0);
+  }
+
   /**
    * Is called when a message may be lost. Asks the server for its state of all requests. Operations that were sent
    * before this call reach the server before the question.

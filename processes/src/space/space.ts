@@ -168,7 +168,10 @@ export class Space implements AsyncDisposable {
       }
       if (gaveUp) this.#giveUp(refused?.code);
     };
-    driver.watch({ up, down }, this.#around.answers);
+    const missed = (): void => {
+      for (const session of this.#sessions.values()) session.missed();
+    };
+    driver.watch({ up, down, missed }, this.#around.answers);
   }
 
   /**
@@ -182,7 +185,7 @@ export class Space implements AsyncDisposable {
    */
   static async connect(client: unknown, options: SpaceOptions = {}): Promise<Space> {
     const checked = checkSpaceOptions(options);
-    return Space.#joined(...(await driverFor(client)), checked);
+    return Space.#joined(...(await driverFor(client, checked)), checked);
   }
 
   /**
@@ -231,12 +234,14 @@ export class Space implements AsyncDisposable {
   }
 
   async #join(): Promise<void> {
-    const { space, heartbeat, lease, partitions, clock } = this.#options;
+    const { space, heartbeat, lease, partitions, clock, durable, listen } = this.#options;
     await this.#around.whenConnected();
     if (this.#driver.knowsDeaths) return this.#session(0).show(); // Without a server, all have the same settings.
     if (heartbeat) {
       // `close` must be able to stop the thread even if the thread never connects, so the thread is noted first.
-      const thread = await startHeartbeat(String(heartbeat), lease, partitions);
+      const own = durable === undefined ? {} : { durable };
+      const options = listen === undefined ? own : ({ ...own, listen: false } as const);
+      const thread = await startHeartbeat(String(heartbeat), lease, partitions, options);
       this.#around.heartbeat = thread;
       // `connectTimeout` may have passed meanwhile, and then the space is closed already.
       if (this.#closed) return thread.stop();

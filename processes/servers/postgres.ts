@@ -1,0 +1,209 @@
+/**
+ * PostgreSQL for tests and experiments, as servers.ts is for Redis and Valkey: as it is installed, started on 127.0.0.1
+ * with a free port, in a temporary directory of its own, and ended by its process id.
+ */
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { accessSync, chownSync, constants, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { endsWithThisProcess, freePort, temporaryDirectory } from './servers.js';
+
+/** Where PostgreSQL is installed. */
+export interface Installed {
+  readonly version: string;
+  readonly folder: string;
+}
+
+export interface PostgresServer {
+  readonly installed: Installed;
+  readonly dir: string;
+  readonly port: number;
+  /** Of the process that runs now, or ran last. */
+  readonly pid: number;
+  readonly url: string;
+  /** Runs statements over a connection of its own, as a superuser. Resolves to the rows of the last one. */
+  query(text: string, database?: string): Promise<Record<string, unknown>[]>;
+  /** Ends it as an administrator does (SIGINT). */
+  stop(): Promise<void>;
+  /** Ends it and all its backends at once (SIGKILL). */
+  kill(): Promise<void>;
+  /** Stops it and all its backends, and lets them go on. */
+  pause(): void;
+  resume(): void;
+  /** Ends it, at once or not, and starts it again on the same port. */
+  restart(options?: { kill?: boolean }): Promise<void>;
+}
+
+export interface PostgresOptions {
+  /** Arguments of the command line besides, as `['-c', 'fsync=on']`. */
+  readonly args?: readonly string[];
+  /** Makes its data; by default initdb. */
+  readonly make?: (dir: string, as: { uid?: number; gid?: number }) => void;
+}
+
+/** What to do where there is no PostgreSQL. */
+export const NO_POSTGRES =
+  'no PostgreSQL in PATH or in /usr/lib/postgresql; on Debian: apt-get install postgresql (its server need not run)';
+
+/** Finds the newest PostgreSQL: in PATH, or where Debian has it. */
+export function findPostgres(): Installed | undefined {
+  const debian = '/usr/lib/postgresql';
+  const versions = listed(debian).toSorted((one, other) => Number(other) - Number(one));
+  const folders = [
+    ...versions.map((version) => join(debian, version, 'bin')),
+    ...(process.env.PATH ?? '').split(delimiter),
+  ];
+  for (const folder of folders) {
+    try {
+      for (const name of ['postgres', 'initdb']) accessSync(join(folder, name), constants.X_OK);
+    } catch {
+      continue;
+    }
+    const said = spawnSync(join(folder, 'postgres'), ['--version'], { encoding: 'utf8' }).stdout ?? '';
+    const version = /(\d+(\.\d+)?)/.exec(said)?.[1];
+    if (version) return { version, folder };
+  }
+  return undefined;
+}
+
+function listed(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** PostgreSQL refuses to run as root, so root runs it as another user. */
+function otherUser(): { uid?: number; gid?: number } {
+  if (process.getuid?.() !== 0) return {};
+  const users = readFileSync('/etc/passwd', 'utf8');
+  const [, uid, gid] = /^postgres:[^:]*:(\d+):(\d+)/m.exec(users) ?? /^nobody:[^:]*:(\d+):(\d+)/m.exec(users) ?? [];
+  return { uid: Number(uid), gid: Number(gid) };
+}
+
+/** Starts a server, and waits until it answers. */
+export async function startPostgres({ args = [], make }: PostgresOptions = {}): Promise<PostgresServer> {
+  const installed = findPostgres();
+  if (!installed) throw new Error(NO_POSTGRES);
+  const as = otherUser();
+  const top = temporaryDirectory();
+  if (as.uid !== undefined) chownSync(top, as.uid, as.gid as number);
+  const dir = join(top, 'data');
+  const run = { ...as, stdio: 'pipe', cwd: top } as const;
+  const data = ['-D', dir, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync'];
+  if (make) make(dir, as);
+  else execFileSync(join(installed.folder, 'initdb'), data, run);
+  const port = await freePort();
+  let child: ChildProcess;
+  const launch = async (): Promise<void> => {
+    const line = [
+      ...['-D', dir, '-p', `${port}`, '-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories='],
+      ...['-c', 'fsync=off', '-c', 'max_connections=300', '-c', 'shared_buffers=32MB', '-c', 'log_min_messages=fatal'],
+      ...args,
+    ];
+    const output: string[] = [];
+    const started = spawn(join(installed.folder, 'postgres'), line, {
+      ...as,
+      cwd: top,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    child = started;
+    endsWithThisProcess(started);
+    for (const stream of [started.stdout, started.stderr]) {
+      stream.on('data', (text) => {
+        output.push(`${text}`);
+        if (output.length > 100) output.shift();
+      });
+      (stream as unknown as { unref?(): void }).unref?.();
+    }
+    started.unref();
+    for (;;) {
+      if (started.exitCode !== null || started.signalCode !== null) {
+        throw new Error(`the server has ended: ${output.join('').trim().split('\n').slice(-3).join(' ')}`);
+      }
+      if (await query(port, 'select 1').catch(() => undefined)) return;
+      await sleep(20);
+    }
+  };
+  const backends = (): number[] => childrenOf(child.pid as number);
+  const signal = (pids: readonly number[], name: NodeJS.Signals): void => {
+    for (const pid of pids) {
+      try {
+        process.kill(pid, name);
+      } catch {
+        // It has ended.
+      }
+    }
+  };
+  const end = async (name: NodeJS.Signals): Promise<void> => {
+    const ended = child;
+    if (ended.exitCode !== null || ended.signalCode !== null) return;
+    ended.ref();
+    const exit = once(ended, 'exit');
+    const own = backends();
+    ended.kill(name);
+    if (name === 'SIGKILL') signal(own, name);
+    // A process that is stopped handles no signal but SIGKILL until it goes on.
+    signal([ended.pid as number, ...own], 'SIGCONT');
+    await exit;
+    // The next server waits for the memory that they share.
+    while (own.some(isAlive)) await sleep(5);
+  };
+  await launch();
+  return {
+    installed,
+    dir,
+    port,
+    get pid() {
+      return child.pid as number;
+    },
+    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    query: (text, database) => query(port, text, database),
+    async stop() {
+      await end('SIGINT');
+      rmSync(top, { recursive: true, force: true });
+    },
+    async kill() {
+      await end('SIGKILL');
+      rmSync(top, { recursive: true, force: true });
+    },
+    pause: () => signal([child.pid as number, ...backends()], 'SIGSTOP'),
+    resume: () => signal([...backends(), child.pid as number], 'SIGCONT'),
+    async restart({ kill = false } = {}) {
+      await end(kill ? 'SIGKILL' : 'SIGINT');
+      await launch();
+    },
+  };
+}
+
+async function query(port: number, text: string, database = 'postgres'): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ host: '127.0.0.1', port, user: 'postgres', database, connectionTimeoutMillis: 2000 });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    const results = [await client.query(text)].flat();
+    return results.at(-1)?.rows ?? [];
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+/** The state and the parent of a process. */
+function statusOf(pid: number): { readonly state: string; readonly parent: number } | undefined {
+  try {
+    const [, state = '', parent] = /^.*\) (\S) (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
+    return { state, parent: Number(parent) };
+  } catch {
+    return undefined;
+  }
+}
+
+const isAlive = (pid: number): boolean => !['Z', undefined].includes(statusOf(pid)?.state);
+
+function childrenOf(parent: number): number[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return pids.map(Number).filter((pid) => statusOf(pid)?.parent === parent);
+}

@@ -1,0 +1,81 @@
+/** What the errors of PostgreSQL and of its client libraries mean for a call. */
+import { SpaceError } from '../errors.js';
+import { asError } from './link.js';
+
+/**
+ * What is to be done after an error. lost: the connection is of no use any more, and nobody knows whether the statement
+ * was done. again: the statement has done nothing, and may be run again; silently: without messages. refused: the
+ * server refuses the statement, and has done nothing.
+ */
+export interface Trouble {
+  readonly is: 'lost' | 'again' | 'silently' | 'refused';
+  readonly error: Error;
+}
+
+/** The tables and functions could not be made. */
+export class MissingSchema extends Error {
+  constructor(cause: Error) {
+    super(cause.message, { cause });
+  }
+}
+
+/** What an error of the server has, in both client libraries. */
+interface ServerError {
+  readonly severity: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+const isServerError = (error: unknown): error is ServerError => {
+  const { severity, code } = (error ?? {}) as Partial<ServerError>;
+  return typeof severity === 'string' && /^[0-9A-Z]{5}$/.test(`${code}`);
+};
+
+const SCHEMA =
+  'the database has no tables and functions of this version of taketurns-processes: run `npx taketurns-processes sql` ' +
+  'and give its output to psql, or give Space.connect { createSchema: true }';
+
+const RIGHTS =
+  'a role with rights on the schema must run, for the role of this process, GRANT USAGE ON SCHEMA taketurns TO "role"; ' +
+  'GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA taketurns TO "role"';
+
+/** What an error means. The codes are in appendix A of the manual of PostgreSQL. */
+export function troubleOf(error: unknown): Trouble {
+  if (error instanceof SpaceError) return { is: 'refused', error };
+  if (error instanceof MissingSchema) return refused(...whyNotMade(error));
+  // The connection has ended, or the client library cannot open it.
+  if (!isServerError(error)) return { is: 'lost', error: asError(error) };
+  const { code, message } = error;
+  const kind = code.slice(0, 2);
+  const lost = (words: string): Trouble => ({ is: 'lost', error: new Error(words, { cause: error }) });
+  // The words in front are those of session/server-error.ts for what passes by itself.
+  if (code === '25006') return lost(`READONLY ${message}`);
+  if (code === '57P03') return lost(`LOADING ${message}`);
+  if (code === '53300') return lost(`max number of clients: ${message}`);
+  if (kind === '08' || code.startsWith('57P')) return lost(message);
+  // Serialisation, deadlock, a lock that was not available, a cancelled statement.
+  if (/^(40001|40P01|55P03|57014)$/.test(code)) return { is: 'again', error: asError(error) };
+  if (code === '54000' && /NOTIFY queue/.test(message)) return { is: 'silently', error: asError(error) };
+  // Out of memory or of disk space, or beyond a limit of the server.
+  if (kind === '53' || kind === '54') return refused('OOM', message, error);
+  if (/^(42883|3F000|42P01)$/.test(code)) return refused('SCHEMA', `${SCHEMA} (${message})`, error);
+  if (code === '42501')
+    return refused('NOPERM', `the role of this process lacks a right (${message}): ${RIGHTS}`, error);
+  if (kind === '28') return refused('WRONGPASS', message, error);
+  return refused(code, message, error);
+}
+
+const refused = (code: string, words: string, cause: unknown): Trouble => ({
+  is: 'refused',
+  error: new SpaceError(code, words, cause),
+});
+
+/** Why the tables and functions could not be made, in the words of a `SpaceError`. */
+function whyNotMade({ cause, message }: MissingSchema): [code: string, words: string, cause: unknown] {
+  const isRight = isServerError(cause) && cause.code === '42501';
+  const words = isRight
+    ? `createSchema: this role may not make the schema taketurns (${message}): run \`npx taketurns-processes sql\` and ` +
+      'give its output to psql as a role that may'
+    : `createSchema: ${message}`;
+  return [isRight ? 'NOPERM' : 'SCHEMA', words, cause];
+}

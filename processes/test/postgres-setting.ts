@@ -1,0 +1,83 @@
+/** The tests of a file share one server of PostgreSQL. Each test has a space of its own. */
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, describe, test } from 'vitest';
+import { findPostgres, NO_POSTGRES, type PostgresServer, startPostgres } from '../servers/postgres.js';
+import type { SpaceOptions } from '../src/options.js';
+import { Space } from '../src/space/space.js';
+
+export interface PostgresSetting {
+  readonly server: PostgresServer;
+  /** The name of the space of this test. */
+  readonly space: string;
+  /** Joins the space of this test. Each call stands for another process. */
+  join(options?: SpaceOptions): Promise<Space>;
+  /** Returns a pool that is closed at the end of the test. */
+  another(options?: pg.PoolConfig): pg.Pool;
+  /** Ends all backends but that of the caller. */
+  cut(): Promise<void>;
+}
+
+/**
+ * Runs tests on PostgreSQL. Without it the tests are reported as skipped. If CI is true, a test fails instead, so that
+ * nothing is left out there unnoticed.
+ */
+export function onPostgres(name: string, tests: (setting: PostgresSetting) => void): void {
+  const installed = findPostgres();
+  if (!installed && process.env.CI === 'true') {
+    test('PostgreSQL is installed', () => {
+      throw new Error(NO_POSTGRES);
+    });
+    return;
+  }
+  const described = installed ? describe : describe.skip;
+  described(installed ? `PostgreSQL ${installed.version}` : NO_POSTGRES, () => {
+    describe(name, () => tests(shared()));
+  });
+}
+
+/** A setting whose server is started before the tests. */
+function shared(): PostgresSetting {
+  let server: PostgresServer;
+  let pools: pg.Pool[] = [];
+  let spaces: Space[] = [];
+  let count = 0;
+  const setting: PostgresSetting = {
+    get server() {
+      return server;
+    },
+    get space() {
+      return `test${count}`;
+    },
+    async join(options = {}) {
+      const space = await Space.connect(setting.another(), { space: setting.space, ...options });
+      spaces.push(space);
+      return space;
+    },
+    another(options = {}) {
+      const pool = new pg.Pool({ connectionString: server.url, ...options });
+      pool.on('error', () => {});
+      pools.push(pool);
+      return pool;
+    },
+    async cut() {
+      await server.query(CUT);
+    },
+  };
+  beforeAll(async () => {
+    server = await startPostgres();
+    const space = await Space.connect(setting.another(), { space: 'first', createSchema: true });
+    await space.close();
+  });
+  afterEach(async () => {
+    await Promise.all(spaces.map((space) => space.close()));
+    await Promise.all(pools.map((pool) => pool.end()));
+    spaces = [];
+    pools = [];
+    count++;
+  });
+  afterAll(() => server?.kill());
+  return setting;
+}
+
+const CUT = `select pg_terminate_backend(pid) from pg_stat_activity
+  where backend_type = 'client backend' and pid <> pg_backend_pid()`;
