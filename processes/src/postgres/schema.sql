@@ -63,14 +63,6 @@ create unlogged table if not exists taketurns.history (
   name text collate "C" not null
 );
 
--- How many sessions of a partition read formats up to this one.
-create table if not exists taketurns.format (
-  part int,
-  reads int,
-  sessions int not null,
-  primary key (part, reads)
-);
-
 -- conn, reads and label are null while a dead session still has requests. seq: the number of the last message. sign: the
 -- ticket of the last sign of life.
 create table if not exists taketurns.session (
@@ -469,15 +461,8 @@ begin
 end $$;
 
 -- Takes a session out of the list of those that exist.
-create or replace function taketurns.unlist_1(in part int, in victim text) returns void language plpgsql as $$
-declare
-  known int;
-begin
-  select s.reads into known from taketurns.session s where s.part = unlist_1.part and s.sid = victim;
-  if known is null then return; end if;
-  update taketurns.session s set conn = null, reads = null, label = null where s.part = unlist_1.part and s.sid = victim;
-  update taketurns.format f set sessions = f.sessions - 1 where f.part = unlist_1.part and f.reads = known;
-end $$;
+create or replace function taketurns.unlist_1(in c taketurns.call_1, in victim text) returns void language sql as
+$$ update taketurns.session s set conn = null, reads = null, label = null where s.part = c.part and s.sid = victim $$;
 
 -- Forgets a session whose requests are all gone.
 create or replace function taketurns.forget_1(inout c taketurns.call_1, in victim text) language plpgsql as $$
@@ -506,7 +491,7 @@ begin
       order by s.sign, s.sid limit 4
   loop
     found_dead := found_dead + 1;
-    perform taketurns.unlist_1(c.part, victim);
+    perform taketurns.unlist_1(c, victim);
     cleared := taketurns.clear_1(c, victim, true);
     c := cleared.c;
     if not cleared.is_whole then
@@ -605,8 +590,7 @@ begin
     if c.v is not null then
       differs := c.p <> p or reads < v;
       waits := others and (c.lease <> lease or exists (
-        select from taketurns.format f
-          where f.part = c.part and f.reads >= v and f.reads < writes and f.sessions > 0));
+        select from taketurns.session s where s.part = c.part and s.reads < writes));
       silence := c.now - c.since;
       if is_left or not differs and eldest is not null and not counts and (asked or waits)
         and (silence < 0 or silence >= c.lease::bigint) then
@@ -628,10 +612,6 @@ begin
     c.v := greatest(v, writes);
     c.p := p;
     c.lease := lease;
-    if known.conn is null then
-      insert into taketurns.format as f values (c.part, reads, 1)
-        on conflict on constraint format_pkey do update set sessions = f.sessions + 1;
-    end if;
   elsif known.conn is null then
     ends := true;
     is_refused := true;
@@ -664,14 +644,16 @@ create or replace function taketurns.clock_1(
 ) language plpgsql as $$
 declare
   jump constant double precision := 1000000;
-  beat double precision := c.lease::double precision / 5;
+  beats constant double precision := 5;
+  far constant double precision := 1250;
+  beat double precision := c.lease::double precision / beats;
   least_time double precision := coalesce(c.seen, 0);
   most_time double precision := 0;
   here double precision := c.micros;
   rest double precision;
 begin
   if c.moment is not null then return; end if;
-  c.far := c.lease::double precision * 1250;
+  c.far := c.lease::double precision * far;
   if told > 0 then
     least_time := greatest(least_time, told + floor(low * 0.999));
     most_time := greatest(least_time, told + ceil(high * 1.001)) + floor(slack / 4);
@@ -1119,10 +1101,11 @@ declare
 begin
   looked := 0;
   for each in
-    delete from taketurns.dated d where d.part = c.part and (d.sid, d.date, d.given, d.n, d.born, d.name) in (
-      select x.sid, x.date, x.given, x.n, x.born, x.name from taketurns.dated x where x.part = c.part and x.sid = victim
-        order by x.date, x.given, x.n, x.born, x.name limit c.work) returning *
+    select * from taketurns.dated d where d.part = c.part and d.sid = victim
+      order by d.date, d.given, d.n, d.born, d.name limit c.work
   loop
+    delete from taketurns.dated d where d.part = each.part and d.sid = each.sid and d.date = each.date
+      and d.given = each.given and d.n = each.n and d.born = each.born and d.name = each.name;
     looked := looked + 1;
     c.moment := coalesce(before, c.seen, 0);
     r := taketurns.load_1(c, each.name, '00000001000000000f42400000000100000000000000', false);
@@ -1232,7 +1215,7 @@ begin
     did := taketurns.clear_1(c, c.sid, false);
     c := did.c;
     if did.is_whole then
-      perform taketurns.unlist_1(c.part, c.sid);
+      perform taketurns.unlist_1(c, c.sid);
       c := taketurns.forget_1(c, c.sid);
       did := taketurns.note_1(c);
       c := did.c;
@@ -1363,6 +1346,7 @@ declare
   r taketurns.request;
   known record;
   did record;
+  work constant bigint := 128;
   most_long constant int := 7900;
   conn bigint := args[2];
   answers text[] := '{}';
@@ -1398,7 +1382,7 @@ begin
   c.now := c.micros / 1000;
   c.sid := args[1];
   c.caller := c.sid;
-  c.work := 128;
+  c.work := work;
   c.topmost := 0;
   c.is_changed := false;
   c.own := '{}';

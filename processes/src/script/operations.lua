@@ -55,7 +55,8 @@ return {
         if differs or waits then return 'V ' .. agreed[1] .. ' ' .. agreed[2] .. ' ' .. agreed[3], #ARGV + 1 end
       end
       call('HSET', META, 'v', math.max(v, writes), 'p', p, 'lease', lease)
-      if not known then call('HINCRBY', META, 'reads' .. reads, 1) end
+      -- `reap` may have found that this very session was dead.
+      if not call('HGET', SESSIONS, sid) then call('HINCRBY', META, 'reads' .. reads, 1) end
     elseif not known then
       return 'DEAD'
     elseif tonumber(match(known, '^%d+')) > tonumber(conn) then

@@ -1,0 +1,464 @@
+/**
+ * Compares the function of PostgreSQL (src/postgres/schema.sql) with the script on the model of a server: replies, messages,
+ * and the data after each call. The function under test has the clock and the constants of the comparison; nothing else
+ * of it is changed.
+ */
+import { readFileSync } from 'node:fs';
+import pg from 'pg';
+import { operations } from '../src/local/grammar.js';
+import { CallWriter, SIDS, scriptedCalls, ticketIn } from './calls.js';
+import { type Constants, HISTORY, START } from './comparing.js';
+import { Data, type Published, type Surroundings } from './data-model.js';
+import { fixedRateCalls, RateWriter } from './rate-calls.js';
+import { KEYS, Server, turnChunk } from './server.js';
+
+/** The text of the schema. */
+export function schemaText(): string {
+  // The compiled program lies in build/processes/check/.
+  for (const path of ['../src/postgres/schema.sql', '../../../src/postgres/schema.sql'])
+    try {
+      return readFileSync(new URL(path, import.meta.url), 'utf8');
+    } catch {}
+  throw new Error('schema.sql is not found');
+}
+
+/** Recordings of rates in which all dates that lie ahead are listed, and there may be few runs and holes. */
+export const FEW_OF_RATES: Constants = { FAR: 0, BEATS: 3600, MOST_RUNS: 8, MOST_HOLES: 2 };
+
+const CLOCK = 'extract(epoch from clock_timestamp()) * 1000000';
+
+/** The schema under a name of its own, with other constants, and a clock that `Tables` sets. */
+export function underTest(schema: string, name: string, constants: Constants): string {
+  let text = schema.replace(CLOCK, "current_setting('check.now')::bigint");
+  if (text === schema) throw new Error(`the schema does not ask for ${CLOCK}`);
+  for (const [constant, value] of Object.entries(constants)) {
+    const changed = text.replace(
+      new RegExp(`\\b(${constant.toLowerCase()} constant [a-z ]+ := )\\d+`, 'g'),
+      `$1${value}`,
+    );
+    if (changed === text) throw new Error(`the schema has no constant ${constant}`);
+    text = changed;
+  }
+  return text
+    .replace(/\btaketurns\./g, `${name}.`)
+    .replace('create schema if not exists taketurns', `create schema ${name}`);
+}
+
+/** One statement: it sets the clock and the history, runs a call, and tells the reply and all rows. */
+const RUNNER = (name: string): string => `
+create function ${name}.run(args text[], micros text, history_name text) returns json language plpgsql as $$
+declare
+  answer text;
+  id int;
+begin
+  perform set_config('check.now', micros, false);
+  select x.id into id from ${name}.partition x where x.space = 'test' and x.number = 0;
+  if not found then
+    insert into ${name}.partition (space, number) values ('test', 0) returning partition.id into id;
+  end if;
+  insert into ${name}.history values (id, history_name) on conflict (part) do update set name = excluded.name;
+  answer := ${name}.turn_1('test', 0, args);
+  return json_build_object(
+    'reply', answer,
+    'partition', (select to_json(x) from ${name}.partition x),
+    'sessions', (select json_agg(x order by sid) from ${name}.session x),
+    'objects', (select json_agg(x order by name) from ${name}.object x),
+    'requests', (select json_agg(x order by sid, rid) from ${name}.request x),
+    'unfinished', (select json_agg(x order by name) from ${name}.unfinished x),
+    'rates', (select json_agg(x order by name) from ${name}.rate x),
+    'dated', (select json_agg(x) from ${name}.dated x));
+end $$;
+`;
+
+// Texts ---------------------------------------------------------------------------------------------------------------
+
+const hex = (value: number, digits = 14): string => value.toString(16).padStart(digits, '0');
+/** The model has texts as their bytes, one character each. */
+const utf8 = (text: string): string => Buffer.from(text, 'latin1').toString('utf8');
+const bytes = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
+/** A text in PostgreSQL has no NUL. */
+export const written = (text: string): string => text.replaceAll('\x01', '\x01s').replaceAll('\0', '\x01n');
+export const read = (text: string): string => text.replaceAll('\x01n', '\0').replaceAll('\x01s', '\x01');
+const decoded = (value: unknown): unknown =>
+  typeof value === 'string' ? bytes(read(value)) : Array.isArray(value) ? value.map(decoded) : value;
+
+const seven = (value: number): string => {
+  const buffer = Buffer.alloc(8);
+  buffer.writeBigUInt64BE(BigInt(value));
+  return buffer.toString('latin1', 1);
+};
+const four = (value: number): string => {
+  const buffer = Buffer.alloc(4);
+  buffer.writeUInt32BE(value);
+  return buffer.toString('latin1');
+};
+
+interface ObjectRow {
+  readonly name: string;
+  readonly kind: string;
+  readonly max: number;
+  readonly robust: boolean;
+  readonly ephemeral: boolean;
+  readonly born: number;
+  readonly free: number;
+  readonly waiting: number;
+  readonly deaths: number;
+  readonly bypass: number;
+  readonly passes: number;
+  readonly lent: number;
+  readonly noticed: boolean;
+  readonly holder: string | null;
+}
+
+interface RequestRow {
+  readonly sid: string;
+  readonly rid: string;
+  readonly name: string;
+  readonly ticket: number;
+  readonly n: number;
+  readonly base: number;
+  readonly waits: boolean;
+  readonly deaths: number;
+}
+
+interface RateRow {
+  readonly name: string;
+  readonly numbers: string;
+  readonly given: number;
+  readonly following: number;
+  readonly latest: number;
+  readonly taken: number;
+  readonly born: number;
+  readonly run_dates: number[];
+  readonly run_counts: number[];
+  readonly hole_dates: number[];
+  readonly hole_counts: number[];
+  readonly is_rare: boolean;
+  readonly resized: number;
+  readonly epoch: number;
+  readonly repaired: number;
+  readonly paused: number;
+  readonly moved: number;
+  readonly stopped: number;
+  readonly cancelled: number;
+  readonly until: number;
+}
+
+interface Rows {
+  readonly reply: string;
+  readonly partition: {
+    readonly v: number | null;
+    readonly p: string | null;
+    readonly lease: string | null;
+    readonly ticket: number;
+    readonly history: string | null;
+    readonly epoch: number;
+    readonly leapt: number;
+    readonly late: number;
+    readonly began: number | null;
+    readonly beaten: number;
+    readonly first: string | null;
+    readonly since: number | null;
+    readonly shift: number | null;
+    readonly seen: number | null;
+    readonly timer: string | null;
+  };
+  readonly sessions:
+    | {
+        readonly sid: string;
+        readonly conn: number | null;
+        readonly reads: number;
+        label: string;
+        seq: number;
+        sign: number;
+      }[]
+    | null;
+  readonly objects: ObjectRow[] | null;
+  readonly requests: RequestRow[] | null;
+  readonly unfinished: { readonly name: string }[] | null;
+  readonly rates: RateRow[] | null;
+  readonly dated: { sid: string; date: number; given: number; n: number; born: number; name: string }[] | null;
+}
+
+const objectText = (o: ObjectRow): string =>
+  [
+    ...[o.kind, o.max, +o.robust, +o.ephemeral, hex(o.born), o.free, o.waiting, o.deaths],
+    ...(o.kind === 'm' ? [o.bypass, o.passes, o.lent, +o.noticed, o.holder ?? '-'] : []),
+  ].join(' ');
+
+/** The state of a rate as the script keeps it (rates.lua). */
+function rateText(r: RateRow): string {
+  const list = (dates: number[], counts: number[]) =>
+    dates.map((date, i) => seven(date) + four(counts[i] as number)).join('');
+  const head = [r.given, r.following, r.latest, r.taken, r.born].map(seven).join('');
+  const counts = four(r.run_dates.length) + four(r.hole_dates.length);
+  const rare =
+    four(r.resized) + four(r.epoch) + [r.repaired, r.paused, r.moved, r.stopped, r.cancelled].map(seven).join('');
+  const lists = list(r.run_dates, r.run_counts) + list(r.hole_dates, r.hole_counts);
+  return r.numbers + head + counts + lists + (r.is_rare ? rare : '');
+}
+
+/** What the tables say, as lines. */
+function linesOfRows(
+  { partition: p, sessions, objects, requests, unfinished, rates, dated }: Rows,
+  micros: number,
+): string[] {
+  const lines = [
+    `v ${p.v} p ${p.p} lease ${p.lease} ticket ${p.ticket} history ${p.history} epoch ${p.epoch} leapt ${hex(p.leapt)} late ${p.late}`,
+    `began ${p.began} beaten ${hex(p.beaten, 11)} first ${p.first} since ${p.since}`,
+    `offset ${p.shift ?? 0} seen ${p.seen} timer ${p.timer}`,
+  ];
+  for (const s of sessions ?? []) {
+    if (s.conn !== null) lines.push(`session ${s.sid} ${s.conn} ${s.reads} ${s.label}`);
+    lines.push(`lease ${s.sid} ${s.sign}`, `seq ${s.sid} ${s.seq}`);
+  }
+  for (const o of objects ?? []) lines.push(`object ${bytes(o.name)} ${objectText(o)}`);
+  for (const { sid, rid, name, ticket, n, base, waits, deaths } of requests ?? []) {
+    lines.push(`record ${sid}${rid}${hex(ticket)}${hex(n, 8)}${bytes(name)}`);
+    if (waits) lines.push(`queue ${bytes(name)}\0${hex(ticket)}${sid}${rid}${hex(n, 8)}${hex(base)}`);
+    if (deaths > 0) lines.push(`deaths ${bytes(name)}\0${hex(ticket)} ${deaths}`);
+  }
+  for (const { name } of unfinished ?? []) lines.push(`queue \0${bytes(name)}`);
+  for (const r of rates ?? [])
+    if (r.until * 1000 >= micros) lines.push(`rate ${bytes(read(r.name))} ${r.until} ${rateText(r)}`);
+  for (const { sid, date, given, n, born, name } of dated ?? [])
+    lines.push(`record ${sid}r${hex(date)}${hex(given, 9)}${hex(n, 8)}${hex(born)}\0${bytes(read(name))}`);
+  return lines.sort();
+}
+
+/** What the keys of the model say, as the same lines. */
+function linesOfKeys(data: Data, micros: number): string[] {
+  const meta = data.hash('meta');
+  const at = (field: string, otherwise: unknown = null): unknown => meta.get(field) ?? otherwise;
+  const members = (key: string): string[] => data.sorted(key).map(({ member }) => member);
+  const lines = [
+    `v ${at('v')} p ${at('p')} lease ${at('lease')} ticket ${at('ticket', 0)} history ${at('history')} epoch ${at('epoch', 0)} leapt ${at('leapt', hex(0))} late ${at('late', 0)}`,
+    `began ${at('began')} beaten ${at('beaten', hex(0, 11))} first ${at('first')} since ${at('since')}`,
+    `offset ${at('offset', 0)} seen ${at('seen')} timer ${at('timer')}`,
+  ];
+  for (const [sid, text] of data.hash('sessions')) lines.push(`session ${sid} ${text}`);
+  for (const { member, score } of data.sorted('leases')) lines.push(`lease ${member} ${score}`);
+  for (const [sid, seq] of data.hash('seqs')) lines.push(`seq ${sid} ${seq}`);
+  const records = members('records');
+  // A holder that says that it was told of no deaths leaves the note of those of which it was told.
+  const held = new Set(records.map((record) => `${record.slice(48)}\0${record.slice(26, 40)}`));
+  for (const [name, text] of data.hash('objects'))
+    if (!name.includes('\0')) lines.push(`object ${name} ${text}`);
+    else if (held.has(name)) lines.push(`deaths ${name} ${text}`);
+  for (const record of records) lines.push(`record ${record}`);
+  // The tables have the time of each request instead of that of the last beat.
+  for (const entry of members('queue')) lines.push(`queue ${entry.startsWith('\0') ? entry : entry.slice(0, -11)}`);
+  for (const [key, { text, until }] of data.texts())
+    if (until * 1000 >= micros) lines.push(`rate ${key.slice('rate:'.length)} ${until} ${text}`);
+  return lines.sort();
+}
+
+/** The reply without what only one side knows: times in `I`; and with the objects of `P` in one order. */
+function comparable(reply: unknown): unknown {
+  if (!Array.isArray(reply)) return reply;
+  return reply.map((answer) => {
+    if (!Array.isArray(answer)) return answer;
+    if (`${answer[0]}`.startsWith('I ')) {
+      const [text, queue, holders, behind, sessions, times, now] = answer as [string, string[], ...unknown[]];
+      const { length } = times as unknown[];
+      return [text, queue.map((entry) => entry.slice(0, -11)), holders, behind, sessions, length, now];
+    }
+    return answer[0] === '0' ? answer.slice(1).sort() : answer;
+  });
+}
+
+// The comparison ------------------------------------------------------------------------------------------------------
+
+/** A schema of its own on a server, and calls of its function at a given time. */
+export class Tables {
+  readonly #client: pg.Client;
+  readonly #name: string;
+  #heard: string[] = [];
+
+  private constructor(client: pg.Client, name: string) {
+    this.#client = client;
+    this.#name = name;
+  }
+
+  static async make(url: string, name: string, schema: string, constants: Constants): Promise<Tables> {
+    const client = new pg.Client(url);
+    await client.connect();
+    const made = new Tables(client, name);
+    client.on('error', () => {});
+    client.on('notification', ({ channel, payload }) => made.#heard.push(`${channel} ${payload}`));
+    await client.query(`set client_min_messages = warning; drop schema if exists ${name} cascade`);
+    await client.query(underTest(schema, name, constants) + RUNNER(name));
+    for (const sid of [...SIDS, 'b000000000000000']) await client.query(`listen "c:${sid}"`);
+    return made;
+  }
+
+  /** Forgets all rows. */
+  async clear(): Promise<void> {
+    const tables = ['partition', 'history', 'session', 'object', 'request', 'unfinished', 'rate', 'dated'];
+    await this.#client.query(`truncate ${tables.map((table) => `${this.#name}.${table}`).join()} restart identity`);
+  }
+
+  async call(args: readonly string[], { time, history }: Surroundings): Promise<{ rows: Rows; messages: string[] }> {
+    const sent = args.map((each) => written(utf8(each)));
+    const { rows } = await this.#client.query(`select ${this.#name}.run($1, $2, $3) as did`, [
+      sent,
+      `${time}`,
+      history,
+    ]);
+    const messages = this.#heard;
+    this.#heard = [];
+    return { rows: rows[0].did, messages };
+  }
+
+  async end(): Promise<void> {
+    await this.#client.query(`drop schema ${this.#name} cascade`).catch(() => {});
+    await this.#client.end();
+  }
+}
+
+/** Runs calls on both sides. */
+export class ComparingTables {
+  readonly tables: Tables;
+  readonly #server: Server;
+  data = new Data();
+  compared = 0;
+  readonly #letters = new Set<string>();
+  difference: string | undefined;
+
+  constructor(tables: Tables, constants: Constants) {
+    this.tables = tables;
+    this.#server = new Server(turnChunk(constants));
+  }
+
+  /** The letters of the operations that have come. */
+  get letters(): string {
+    return [...this.#letters].sort().join('');
+  }
+
+  async begin(): Promise<void> {
+    this.data = new Data();
+    await this.tables.clear();
+  }
+
+  async call(args: readonly string[], where: Surroundings): Promise<unknown> {
+    const turn = this.#server.turn(this.data, args, where);
+    this.data = turn.data;
+    this.compared++;
+    for (const at of operations(args)) this.#letters.add(args[at] as string);
+    const what = `call ${this.compared}, ${JSON.stringify(args.slice(0, 60))}`;
+    try {
+      const { rows, messages } = await this.tables.call(args, where);
+      this.#compare(`${what}: replies`, [comparable(turn.reply)], [comparable(decoded(JSON.parse(rows.reply)))]);
+      const told = turn.published.map(({ channel, text }: Published) => `${channel} ${text}`);
+      this.#compare(`${what}: messages`, told, messages);
+      this.#compare(`${what}: data`, linesOfKeys(this.data, where.time), linesOfRows(rows, where.time));
+    } catch (error) {
+      this.difference ??= `${what}: ${(error as Error).stack} ${(error as { where?: string }).where}; the script: ${JSON.stringify(turn.reply)}`;
+    }
+    return turn.reply;
+  }
+
+  #compare(what: string, script: readonly unknown[], tables: readonly unknown[]): void {
+    const [ones, others] = [script, tables].map((all) => all.map((each) => JSON.stringify(each))) as [
+      string[],
+      string[],
+    ];
+    if (ones.join() === others.join()) return;
+    const only = (these: string[], those: string[]) => these.filter((each) => !those.includes(each)).join('\n    ');
+    this.difference ??= `${what}\n  only the script:\n    ${only(ones, others)}\n  only the tables:\n    ${only(others, ones)}`;
+  }
+}
+
+/** Whether the tables need not answer a call as the script does. */
+function isOutside(args: readonly string[], data: Data, history: string, constants: Constants): boolean {
+  const waiting = new Set(data.sorted('queue').map(({ member }) => member.slice(-73, -59)));
+  for (const at of operations(args)) {
+    const letter = args[at] as string;
+    // No process knows the ticket of a request that waits.
+    if (letter === 'D' && waiting.has(args[at + 3] as string)) return true;
+    // The model of a server tells all objects at once.
+    if (letter === 'P' && 'MOST_FOUND' in constants) return true;
+    // The tables need not ask what a beat names, so it does not show them another history.
+    if (letter === 'U' && data.hash('meta').get('history') !== history) return true;
+  }
+  return false;
+}
+
+/** The call as a process makes it that says which holds a beat has named, and reads the same formats always. */
+function asProcess(args: readonly string[], data: Data): string[] {
+  const all = [...args];
+  const [sid] = args;
+  const reads = data
+    .hash('sessions')
+    .get(sid as string)
+    ?.split(' ')[1];
+  for (const at of operations(args)) {
+    if (args[at] === 'O' && reads) {
+      const writes = Number.parseInt(args[at + 1] as string, 10);
+      all[at + 1] = writes < Number(reads) ? `${writes}-${reads}` : reads;
+    }
+    if (args[at] === 'D' && data.hash('meta').has(`${sid}${args[at + 2]}`))
+      all[at + 6] = `${(args[at + 6] as string)[0]}s`;
+  }
+  return all;
+}
+
+/** Random calls, with clocks that jump, histories that end, and sessions that die. */
+export async function compareRandom(
+  on: ComparingTables,
+  seed: number,
+  calls: number,
+  constants: Constants,
+): Promise<void> {
+  await on.begin();
+  const writer = new CallWriter(seed);
+  let time = START * 1000;
+  let history = 1;
+  for (let call = 0; call < calls && !on.difference; call++) {
+    if (writer.chance(1)) history++;
+    time += (writer.chance(3) ? -1 : 1) * 1000 * (1 + (call % 17)) + 37;
+    const name = hex(history, 40);
+    let args: readonly string[];
+    do args = writer.call(on.data);
+    while (isOutside(args, on.data, name, constants));
+    await on.call(asProcess(args, on.data), { time, history: name });
+  }
+}
+
+/** Random calls on rates, while the clock jumps. */
+export async function compareRandomRates(on: ComparingTables, seed: number, calls: number): Promise<void> {
+  await on.begin();
+  const writer = new RateWriter(seed, KEYS);
+  let [time, offset, history] = [0, 0, 1];
+  for (let call = 0; call < calls && !on.difference; call++) {
+    time += writer.rest();
+    offset = writer.jumped(offset);
+    if (writer.chance(1)) history++;
+    const args = writer.call(on.data, time * 1000);
+    const reply = await on.call(args, { time: (START + time + offset) * 1000, history: hex(history, 40) });
+    writer.heard(reply, time * 1000);
+  }
+}
+
+/** The fixed sequence, but for what only a server of Redis has: a full memory, and commands that are forbidden. */
+export async function compareFixed(on: ComparingTables): Promise<void> {
+  await on.begin();
+  let isBegun = false;
+  for (const next of scriptedCalls('c:')) {
+    if (on.difference) return;
+    const { args, isFull, forbidden, time } = next(ticketIn(on.data));
+    // The tables have never had the format 1, with which the sequence begins.
+    isBegun ||= args[0] === SIDS[0] && args[4] === '2';
+    if (isFull || forbidden || !isBegun) continue;
+    await on.call(asProcess(args, on.data), { time: time ?? START * 1000, history: HISTORY });
+  }
+}
+
+/** The fixed sequence of calls on rates. */
+export async function compareFixedRates(on: ComparingTables): Promise<void> {
+  await on.begin();
+  for (const { time, args } of fixedRateCalls()) {
+    if (on.difference) return;
+    await on.call(args, { time, history: HISTORY });
+  }
+}
