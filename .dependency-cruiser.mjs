@@ -260,7 +260,7 @@ const processes = [
     'The program is a user of spaces. It knows besides how long a lease lasts, and what a refusal says.',
     '^processes/src/command/',
     '^processes/',
-    [FLOOR, '^processes/src/(objects/|space/space[.]ts$|session/(lease|server-error|shared-object)[.]ts$)'],
+    [FLOOR, '^processes/src/(objects/|(space/space|drivers/schema|session/(lease|server-error|shared-object))[.]ts$)'],
   ),
   only(
     'processes-wire',

@@ -77,7 +77,7 @@ function listed(folder: string): string[] {
 }
 
 /** PostgreSQL refuses to run as root, so root runs it as another user. */
-function otherUser(): { uid?: number; gid?: number } {
+export function otherUser(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {};
   const users = readFileSync('/etc/passwd', 'utf8');
   const [, uid, gid] = /^postgres:[^:]*:(\d+):(\d+)/m.exec(users) ?? /^nobody:[^:]*:(\d+):(\d+)/m.exec(users) ?? [];

@@ -22,7 +22,9 @@ export class SpaceError extends Error {
    * `UNREACHABLE`: no server answers. `SETTINGS`: the space has another version, lease or number of partitions.
    * `EVICTION`: the server may evict the keys of the space. `UNCONFIRMED`: too few replicas have confirmed the grant.
    * Without a server: `DIRECTORY`: the folder of the space is not safe to use, or cannot be made. `JOURNAL`: a file in
-   * it cannot be read. Otherwise the code of the server's error, such as `OOM`, `NOPERM` or `WRONGPASS`.
+   * it cannot be read. On PostgreSQL: `SCHEMA`: the database has no tables and functions of this version. `POOLER`: a
+   * pooler stands between, so messages may not arrive. `ENCODING`: the database is not of UTF8. Otherwise the code of the
+   * server's error, such as `OOM`, `NOPERM` or `WRONGPASS`, or of PostgreSQL its SQLSTATE, such as `3D000`.
    */
   readonly code: string;
 

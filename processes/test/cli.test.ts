@@ -9,6 +9,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { type Given, read, UsageError } from '../src/command/arguments.js';
 import { BUSY, run } from '../src/command/run.js';
 import { objects, revoke, show } from '../src/command/show.js';
+import { sql } from '../src/command/sql.js';
 import { type ObjectEntry, Space } from '../src/space/space.js';
 import { CLI, cli, type Ended, jobs, start, startWith, waitingFor } from './commands.js';
 import { WHOLE } from './each-server.js';
@@ -430,7 +431,10 @@ test.each([
   [['run', '--name', 'x', '--permits', '0', '--', 'true'], 'run: --permits must be an integer from 1 to 2147483647'],
   [['run', '--name', 'x', '--permits', '1.5', '--', 'true'], 'run: --permits must be an integer from 1 to 2147483647'],
   [['run', '--name', 'x', '--try', '--timeout', '1', '--', 'true'], 'run: --try does not wait, so it has no --timeout'],
-  [['run', '--name', 'x', '--url', 'localhost', '--', 'true'], 'run: --url must begin with redis:// or rediss://, got'],
+  [
+    ['run', '--name', 'x', '--url', 'localhost', '--', 'true'],
+    'run: --url must begin with redis://, rediss:// or postgres://, got',
+  ],
   [['run', '--name', 'x', '--lease', '5', '--', 'true'], 'run: --lease is for a server, so it needs --url'],
   [['run', '--name', 'x', '--partitions', '5', '--', 'true'], 'run: --partitions is for a server, so it needs --url'],
   [
@@ -441,10 +445,12 @@ test.each([
   [['revoke', 'x'], 'revoke: NAME and TOKEN are needed: revoke NAME TOKEN'],
   [['revoke', 'x', 'y'], 'revoke: TOKEN must be a number, got "y"'],
   [['objects', 'x'], 'objects: takes no names, got "x"'],
+  [['sql', 'x'], 'sql: takes no names, got "x"'],
+  [['sql', '--space', 'x'], 'sql: there is no option --space; there are none'],
 ])('bad: %j', async (line, message) => {
   const act = async (): Promise<unknown> => {
     const given = read(line);
-    return given && { run, show, objects, revoke }[given.command](given);
+    return given && { run, show, objects, revoke, sql }[given.command](given);
   };
   await expect(act()).rejects.toThrow(UsageError);
   await expect(act()).rejects.toThrow(message);

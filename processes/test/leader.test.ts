@@ -33,8 +33,9 @@ onForms('leader', ({ join }) => {
 
   test('who waits for its election may give up, and stands on; who resigns stands again when asked', async () => {
     const [a, b] = [await join(), await join()];
-    const [mine, yours] = [await a.leader('x'), await b.leader('x')];
+    const mine = await a.leader('x');
     const first = await mine.elected({ timeout: 1000 });
+    const yours = await b.leader('x');
     const late = yours.elected({ timeout: 20 });
     await expect(late).rejects.toThrow(TimeoutError);
     const controller = new AbortController();
@@ -77,8 +78,9 @@ onForms('leader', ({ join }) => {
 
   test('an operator takes the office away, and its process stands again behind those who wait', async () => {
     const [a, b] = [await join(), await join()];
-    const [mine, yours] = [await a.leader('x'), await b.leader('x')];
+    const mine = await a.leader('x');
     const first = await mine.elected();
+    const yours = await b.leader('x');
     await until(async () => (await mine.inspect())?.waiting === 1);
     expect(await (await b.mutex('x', { bypass: 0 })).revoke(first.proof)).toBe(true);
     const second = await yours.elected();
@@ -119,8 +121,9 @@ onForms('leader', ({ join }) => {
 onServers('leader on a server', ({ join, another }) => {
   test('when the session of the leader is lost another leads, and the old one stands again', async () => {
     const [a, b] = [await join({ lease: 500 }), await join({ lease: 500 })];
-    const [mine, yours] = [await a.leader('x'), await b.leader('x')];
+    const mine = await a.leader('x');
     const first = await mine.elected();
+    const yours = await b.leader('x');
     const lost = new Promise((resolve) => first.signal.addEventListener('abort', resolve));
     await until(async () => (await mine.inspect())?.waiting === 1);
     // This ends the session on the server, as if the process had been silent for too long.

@@ -13,8 +13,10 @@ export interface PostgresSetting {
   join(options?: SpaceOptions): Promise<Space>;
   /** Returns a pool that is closed at the end of the test. */
   another(options?: pg.PoolConfig): pg.Pool;
-  /** Ends all backends but that of the caller. */
+  /** Ends the backends of all clients. */
   cut(): Promise<void>;
+  /** How many clients are connected. */
+  connections(): Promise<number>;
 }
 
 /**
@@ -60,7 +62,10 @@ function shared(): PostgresSetting {
       return pool;
     },
     async cut() {
-      await server.query(CUT);
+      await server.query(`select pg_terminate_backend(pid) from ${CLIENTS}`);
+    },
+    async connections() {
+      return Number((await server.query(`select count(*) as clients from ${CLIENTS}`))[0]?.clients);
     },
   };
   beforeAll(async () => {
@@ -79,5 +84,5 @@ function shared(): PostgresSetting {
   return setting;
 }
 
-const CUT = `select pg_terminate_backend(pid) from pg_stat_activity
-  where backend_type = 'client backend' and pid <> pg_backend_pid()`;
+/** The clients besides the one that asks. */
+const CLIENTS = `pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()`;

@@ -21,7 +21,10 @@ export interface Command {
 const SPACE = {
   space: { value: 'NAME', text: 'the name of the space; "default" by default' },
   directory: { value: 'PATH', text: 'the folder of the spaces, instead of the usual one' },
-  url: { value: 'URL', text: 'a server of Redis or Valkey, such as redis://localhost, instead of this machine' },
+  url: {
+    value: 'URL',
+    text: 'a server instead of this machine: redis://localhost (Redis or Valkey), or postgres://localhost/shop',
+  },
   lease: { value: 'SECONDS', text: 'with --url: the lease; by default that of the space, and 10 for a new one' },
   partitions: { value: 'N', text: 'with --url: the partitions; by default those of the space, and 1 for a new one' },
 } as const;
@@ -55,6 +58,11 @@ export const COMMANDS = {
     rest: '[options] NAME TOKEN',
     text: 'Takes away what the holder with this token (see `show`) holds.',
     options: SPACE,
+  },
+  sql: {
+    rest: '',
+    text: 'Prints the tables and functions for PostgreSQL, for psql.',
+    options: {},
   },
 } as const satisfies Record<string, Command>;
 
@@ -102,7 +110,9 @@ export function read(line: readonly string[]): Given | undefined {
     if (name === 'help' || name === 'h') return undefined;
     const option = rawName.startsWith('--') && Object.hasOwn(known, name) ? known[name] : undefined;
     if (!option)
-      throw new UsageError(`${command}: there is no option ${rawName}; there are ${listed(Object.keys(known))}`);
+      throw new UsageError(
+        `${command}: there is no option ${rawName}; there are ${listed(Object.keys(known)) || 'none'}`,
+      );
     if (name in values || switches.has(name)) throw new UsageError(`${command}: ${rawName} is given twice`);
     if (option.value === undefined) {
       if (value !== undefined)
@@ -135,7 +145,7 @@ export function help(): string {
   const lines = [
     'taketurns-processes: fair locks for commands, in the order in which they ask.',
     '',
-    ...Object.entries(COMMANDS).flatMap(([name, { rest, text }]) => [`  ${name} ${rest}`, `      ${text}`]),
+    ...Object.entries(COMMANDS).flatMap(([name, { rest, text }]) => [`  ${name} ${rest}`.trimEnd(), `      ${text}`]),
   ];
   const all: Record<string, Option> = { ...COMMANDS.run.options, ...COMMANDS.show.options };
   lines.push('', 'Options:');

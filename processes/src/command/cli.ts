@@ -4,11 +4,12 @@ import { type Given, help, type Name, read, UsageError } from './arguments.js';
 import { endWithReader, print, printed } from './output.js';
 import { run } from './run.js';
 import { objects, revoke, show } from './show.js';
+import { sql } from './sql.js';
 
 const USAGE = 64;
 const UNAVAILABLE = 69;
 
-const DOES: Readonly<Record<Name, (given: Given) => Promise<number>>> = { run, show, objects, revoke };
+const DOES: Readonly<Record<Name, (given: Given) => Promise<number>>> = { run, show, objects, revoke, sql };
 
 async function main(line: readonly string[]): Promise<number> {
   try {

@@ -12,7 +12,7 @@ import { type Given, type Name, numberOf, UsageError } from './arguments.js';
 
 /** A client of the user's library for `--url`, and what ends it. */
 interface Client {
-  on(event: 'error', listener: () => void): unknown;
+  on?(event: 'error', listener: () => void): unknown;
 }
 
 type Make = (url: string) => Client;
@@ -20,10 +20,19 @@ type Make = (url: string) => Client;
 interface Library {
   readonly Redis?: new (url: string, options: object) => Client;
   readonly createClient?: (options: object) => Client;
+  /** Of pg. */
+  readonly Pool?: new (
+    options: object,
+  ) => Client;
+  /** Of a module of CommonJS. Postgres.js exports one function. */
+  readonly default?: Library | ((url: string, options: object) => Client);
 }
 
-/** The libraries whose clients are made from a URL, in the order in which they are tried. */
-const LIBRARIES = ['ioredis', 'iovalkey', 'redis'];
+/** The libraries whose clients are made from a URL, by the schemes of URLs, in the order in which they are tried. */
+const LIBRARIES = {
+  redis: ['ioredis', 'iovalkey', 'redis'],
+  postgres: ['pg', 'postgres'],
+} as const;
 
 /** Loads a library that this package finds, or that the project in the present folder has. */
 async function load(name: string): Promise<Library | undefined> {
@@ -38,14 +47,18 @@ async function load(name: string): Promise<Library | undefined> {
   return undefined;
 }
 
-async function maker(): Promise<Make> {
-  for (const name of LIBRARIES) {
+async function maker(server: keyof typeof LIBRARIES): Promise<Make> {
+  for (const name of LIBRARIES[server]) {
     const library = await load(name);
-    const { Redis, createClient } = library ?? {};
+    const { default: whole, Redis, createClient } = library ?? {};
     if (Redis) return (url) => new Redis(url, { lazyConnect: true });
     if (createClient) return (url) => createClient({ url });
+    if (typeof whole === 'function') return (url) => whole(url, { max: 1 });
+    const Pool = library?.Pool ?? whole?.Pool;
+    if (Pool) return (url) => new Pool({ connectionString: url });
   }
-  throw new UsageError('--url needs a client library: npm install ioredis (or iovalkey, or redis)');
+  const [first, ...others] = LIBRARIES[server];
+  throw new UsageError(`--url needs a client library: npm install ${first} (or ${others.join(', or ')})`);
 }
 
 /** A space that the command line names. */
@@ -71,11 +84,13 @@ export async function joinSpace(given: Given, label?: string): Promise<Joined> {
   }
   if (directory !== undefined)
     throw new UsageError(`${command}: --directory is for this machine, and --url for a server`);
-  const scheme = /^(redis|valkey)(s?):\/\//.exec(url);
-  if (!scheme)
-    throw new UsageError(`${command}: --url must begin with redis:// or rediss://, got ${JSON.stringify(url)}`);
-  const client = (await maker())(url.replace(/^valkey/, 'redis'));
-  client.on('error', () => {});
+  const isPostgres = /^postgres(ql)?:\/\//.test(url);
+  if (!isPostgres && !/^(redis|valkey)s?:\/\//.test(url)) {
+    const schemes = 'redis://, rediss:// or postgres://';
+    throw new UsageError(`${command}: --url must begin with ${schemes}, got ${JSON.stringify(url)}`);
+  }
+  const client = (await maker(isPostgres ? 'postgres' : 'redis'))(url.replace(/^valkey/, 'redis'));
+  client.on?.('error', () => {});
   const joined = await connect(command, client, options, asked);
   joined.space.on('trouble', ({ message }) => console.error(`taketurns-processes: ${message}`));
   return joined;

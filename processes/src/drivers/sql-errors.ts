@@ -58,7 +58,8 @@ export function troubleOf(error: unknown): Trouble {
   if (code === '54000' && /NOTIFY queue/.test(message)) return { is: 'silently', error: asError(error) };
   // Out of memory or of disk space, or beyond a limit of the server.
   if (kind === '53' || kind === '54') return refused('OOM', message, error);
-  if (/^(42883|3F000|42P01)$/.test(code)) return refused('SCHEMA', `${SCHEMA} (${message})`, error);
+  if (/^(42883|3F000|42P01)$/.test(code) && /taketurns/.test(message))
+    return refused('SCHEMA', `${SCHEMA} (${message})`, error);
   if (code === '42501')
     return refused('NOPERM', `the role of this process lacks a right (${message}): ${RIGHTS}`, error);
   if (kind === '28') return refused('WRONGPASS', message, error);

@@ -1,0 +1,277 @@
+/** What a space on PostgreSQL has besides the suite of behaviour (forms.ts): clients, rights, errors of the server. */
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { promisify } from 'node:util';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import postgres from 'postgres';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { schema } from '../src/drivers/schema.js';
+import type { SpaceError } from '../src/errors.js';
+import type { SpaceOptions } from '../src/options.js';
+import { Space } from '../src/space/space.js';
+import { proxy } from './postgres-proxy.js';
+import { onPostgres } from './postgres-setting.js';
+import { sleep, until } from './setting.js';
+
+const PROGRAM = new URL('../bin/taketurns-processes.js', import.meta.url).pathname;
+
+/** What came of a space that could not be joined. */
+const refusal = (joining: Promise<Space>): Promise<SpaceError> =>
+  joining.then(
+    async (space) => {
+      await space.close();
+      throw new Error('the space was joined');
+    },
+    (error) => error,
+  );
+
+/** Takes the permit of a semaphore by one space, waits for it by the other, and hands it over. */
+async function handOver(one: Space, other: Space): Promise<void> {
+  const [mine, yours] = [await one.semaphore('permit', 1), await other.semaphore('permit', 1)];
+  const held = await mine.holdAsync();
+  const waiting = yours.holdAsync();
+  await until(async () => (await mine.inspect())?.waiting === 1);
+  await held.release();
+  const next = await waiting;
+  expect(next.token).toBeGreaterThan(held.token);
+  await next.release();
+}
+
+onPostgres('clients', (setting) => {
+  const { join, another } = setting;
+  const connectBy = async (client: unknown, options: SpaceOptions = {}): Promise<Space> => {
+    const space = await Space.connect(client, { space: setting.space, ...options });
+    onTestFinished(() => space.close());
+    return space;
+  };
+
+  describe.each(['Pool', 'Client', 'postgres'] as const)('%s', (kind) => {
+    const make = (url = setting.server.url) => {
+      if (kind === 'Pool') return new pg.Pool({ connectionString: url });
+      return kind === 'Client' ? new pg.Client(url) : postgres(url, { max: 1 });
+    };
+
+    test('two processes hand a permit over, and their connections end with them', async () => {
+      const before = await setting.connections();
+      const [one, other] = [await connectBy(make()), await connectBy(make())];
+      await handOver(one, other);
+      expect(await setting.connections()).toBe(before + 4);
+      await one.close();
+      await other.close();
+      await until(async () => (await setting.connections()) === before);
+    });
+
+    test('names, labels and keys come back as they were', async () => {
+      const label = 'a "label" \\ with $1, \'quotes\' and ü';
+      const name = '\\x \'"{},\u0001n ü';
+      const [one, other] = [await connectBy(make(), { label }), await connectBy(make())];
+      const held = await (await one.mutex(name)).holdAsync();
+      expect((await (await other.mutex(name)).inspect())?.holders).toMatchObject([{ label }]);
+      const names: string[] = [];
+      for await (const entry of other.objects()) names.push(entry.name);
+      expect(names).toEqual([name]);
+      await held.unlock();
+      const users = one.keyedRateLimiter('users', 1, 60_000);
+      await users.takeAsync('\u0001s');
+      expect(await other.keyedRateLimiter('users', 1, 60_000).tryTake('\u0001s')).toBe(false);
+      expect(await other.keyedRateLimiter('users', 1, 60_000).tryTake('\u0001')).toBe(true);
+    });
+
+    test('a process that holds nothing may end, and one that waits stays alive', async () => {
+      const program = `
+        import pg from 'pg';
+        import postgres from 'postgres';
+        import { Space } from '${new URL('../dist/node/index.mjs', import.meta.url)}';
+        const [url, space] = process.argv.slice(1);
+        const client = ${kind === 'postgres' ? 'postgres(url)' : `new pg.${kind}({ connectionString: url })`};
+        const joined = await Space.connect(client, { space });
+        const mutex = await joined.mutex('x');
+        console.log('joined');
+        const held = await mutex.holdAsync();
+        await held.unlock();
+        console.log('done');
+      `;
+      const held = await (await (await join()).mutex('x')).holdAsync();
+      const args = ['--input-type=module', '-e', program, setting.server.url, setting.space];
+      const running = promisify(execFile)(process.execPath, args, { cwd: new URL('.', import.meta.url) });
+      running.catch(() => {});
+      await Promise.race([once(running.child.stdout as NodeJS.EventEmitter, 'data'), running]);
+      await sleep(100);
+      expect(running.child.exitCode).toBeNull();
+      await held.unlock();
+      expect((await running).stdout).toBe('joined\ndone\n');
+    });
+
+    test('a wrong address, password or database is told', async () => {
+      const away = await refusal(
+        Space.connect(make('postgres://postgres@127.0.0.1:1/postgres'), { connectTimeout: 300 }),
+      );
+      expect(away).toMatchObject({ code: 'UNREACHABLE', message: expect.stringContaining('ECONNREFUSED') });
+      const nowhere = make(setting.server.url.replace(/postgres$/, 'nowhere'));
+      expect(await refusal(Space.connect(nowhere))).toMatchObject({ code: '3D000' });
+      const nobody = make(setting.server.url.replace('postgres@', 'nobody@'));
+      expect(await refusal(Space.connect(nobody))).toMatchObject({ code: 'WRONGPASS' });
+    });
+
+    test('goes on when its connections were cut, and when the server was restarted', async () => {
+      const [one, other] = [await connectBy(make()), await connectBy(make())];
+      const mutex = await one.mutex('kept');
+      const held = await mutex.holdAsync();
+      await setting.cut();
+      await handOver(one, other);
+      await setting.server.restart();
+      await handOver(one, other);
+      await setting.server.restart({ kill: true });
+      await handOver(one, other);
+      expect(held.signal.aborted).toBe(false);
+      await held.unlock();
+    });
+  });
+
+  test('the clients may differ', async () => {
+    await handOver(await connectBy(postgres(setting.server.url)), await join());
+  });
+
+  test('the advice for another client and for wrong options', async () => {
+    const pool = another();
+    await expect(Space.connect({}, {})).rejects.toThrow(
+      'a Pool or Client of pg (8.11 or later), or an instance of postgres',
+    );
+    await expect(Space.connect(pool, { durability: { replicas: 1, timeout: 10 } })).rejects.toThrow(
+      'durability must be left out with a client of PostgreSQL',
+    );
+    await expect(Space.connect(pool, { durable: 1 as never })).rejects.toThrow('durable must be true or false');
+    await expect(Space.connect(pool, { createSchema: 'x' as never })).rejects.toThrow(
+      'createSchema must be true or false',
+    );
+    await expect(Space.connect(pool, { listen: {} })).rejects.toThrow('listen must be a Pool or Client of pg');
+    const client = new Redis({ lazyConnect: true });
+    for (const option of [{ durable: false }, { createSchema: true }, { listen: false }]) {
+      await expect(Space.connect(client, option)).rejects.toThrow('with a client of PostgreSQL');
+    }
+  });
+
+  test('a process listens while it holds or waits, and a moment longer', async () => {
+    const one = await proxy(setting.server.port);
+    const space = await connectBy(another({ connectionString: one.url }));
+    const mutex = await space.mutex('x');
+    const held = await mutex.holdAsync();
+    const listens = () => one.statements.filter((text) => /^(un)?listen/.test(text)).map((text) => text.split(' ')[0]);
+    expect(listens()).toEqual(['listen']);
+    await held.unlock();
+    await until(() => listens().length === 2);
+    expect(listens()).toEqual(['listen', 'unlisten']);
+    // Who waits again hears by a message, and not by the next beat.
+    await handOver(space, await join());
+    await handOver(await join(), space);
+    expect(listens()).toEqual(['listen', 'unlisten', 'listen']);
+  });
+
+  test('calls that wait go in one statement', async () => {
+    const one = await proxy(setting.server.port);
+    const space = await connectBy(another({ connectionString: one.url }), { partitions: 4 });
+    const names = Array.from({ length: 16 }, (_, at) => `name ${at}`);
+    const objects = await Promise.all(names.map((name) => space.mutex(name)));
+    await Promise.all(objects.map((object) => object.holdAsync()));
+    const from = one.statements.length;
+    for (let round = 0; round < 20; round++) {
+      await Promise.all(objects.map((object) => object.inspect()));
+    }
+    const calls = one.statements.slice(from).filter((text) => text.includes('turn_1'));
+    expect(calls.some((text) => text.split('turn_1').length > 2)).toBe(true);
+    // Each statement locks its partitions in ascending order, so no two processes wait for each other.
+    for (const text of calls) {
+      const partitions = [...text.matchAll(/turn_1\(e'[^']*', (\d+)/g)].map(([, number]) => Number(number));
+      expect(partitions).toEqual(partitions.toSorted((a, b) => a - b));
+    }
+  });
+
+  test('with durable: false a call does not wait for the disk', async () => {
+    await setting.server.query(`create table if not exists seen(setting text);
+      create or replace function see() returns trigger language plpgsql as
+        $$ begin insert into public.seen values (current_setting('synchronous_commit')); return null; end $$;
+      create or replace trigger see after insert on taketurns.object for each statement execute function see()`);
+    await (await join()).mutex('a');
+    await (await join({ durable: false })).mutex('b');
+    const seen = await setting.server.query('select setting from seen');
+    await setting.server.query('drop table seen; drop function see cascade');
+    expect(seen.map(({ setting }) => setting)).toEqual(['on', 'off']);
+  });
+});
+
+onPostgres('the tables and functions', (setting) => {
+  const fresh = async (): Promise<string> => {
+    const name = `fresh${Math.random().toString(36).slice(2)}`;
+    await setting.server.query(`create database ${name}`);
+    return setting.server.url.replace(/postgres$/, name);
+  };
+
+  test('without them the error says how to make them, and the advice works', async () => {
+    const url = await fresh();
+    const error = await refusal(Space.connect(setting.another({ connectionString: url })));
+    expect(error).toMatchObject({ code: 'SCHEMA', message: expect.stringContaining('npx taketurns-processes sql') });
+    const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, 'sql']);
+    expect(stdout).toBe(await schema());
+    // psql may run it again.
+    for (let times = 0; times < 2; times++) await setting.server.query(stdout, new URL(url).pathname.slice(1));
+    const space = await Space.connect(setting.another({ connectionString: url }));
+    await space.close();
+  });
+
+  test('many processes may make them at once', async () => {
+    const url = await fresh();
+    const join = () => Space.connect(setting.another({ connectionString: url }), { createSchema: true });
+    const spaces = await Promise.all(Array.from({ length: 6 }, join));
+    await handOver(spaces[0] as Space, spaces[1] as Space);
+    await Promise.all(spaces.map((space) => space.close()));
+  });
+
+  test('a role needs USAGE and EXECUTE alone, and the error says so', async () => {
+    await setting.server.query('drop role if exists shop; create role shop login');
+    const connectionString = setting.server.url.replace('postgres@', 'shop@');
+    const join = () => Space.connect(setting.another({ connectionString }), { space: setting.space });
+    const error = await refusal(join());
+    expect(error.code).toBe('NOPERM');
+    for (const [grant] of error.message.matchAll(/GRANT [^;]*"role"/g)) {
+      await setting.server.query(grant.replace('"role"', 'shop'));
+    }
+    const [one, other] = [await join(), await join()];
+    await handOver(one, other);
+    await one.rateLimiter('rate', 1, 1000);
+    const direct = setting.another({ connectionString });
+    for (const table of ['session', 'object', 'request', 'partition']) {
+      await expect(direct.query(`select from taketurns.${table}`)).rejects.toThrow('permission denied');
+    }
+    await Promise.all([one.close(), other.close()]);
+  });
+
+  test('createSchema without the right to create says who must make them', async () => {
+    const url = await fresh();
+    await setting.server.query('drop role if exists poor; create role poor login');
+    const connectionString = url.replace('postgres@', 'poor@');
+    const error = await refusal(Space.connect(setting.another({ connectionString }), { createSchema: true }));
+    expect(error).toMatchObject({ code: 'NOPERM', message: expect.stringContaining('as a role that may') });
+  });
+
+  test('a database that is not of UTF8 is refused', async () => {
+    await setting.server.query('create database latin encoding LATIN1 template template0');
+    const connectionString = setting.server.url.replace(/postgres$/, 'latin');
+    const error = await refusal(Space.connect(setting.another({ connectionString }), { createSchema: true }));
+    expect(error).toMatchObject({ code: 'ENCODING', message: expect.stringContaining('LATIN1') });
+  });
+});
+
+onPostgres('the program with PostgreSQL', (setting) => {
+  test('commands take turns on it', async () => {
+    const held = await (await (await setting.join()).mutex('job')).holdAsync();
+    const own = ['--url', setting.server.url, '--space', setting.space];
+    const program = (...args: string[]) => promisify(execFile)(process.execPath, [PROGRAM, ...args]);
+    const job = ['run', '--name', 'job', ...own];
+    await expect(program(...job, '--try', '--', 'true')).rejects.toMatchObject({ code: 75 });
+    expect((await program('show', ...own)).stdout).toContain('job  mutex  held\n');
+    await held.unlock();
+    const { stdout } = await program(...job, '--', 'sh', '-c', 'echo $TAKETURNS_TOKEN');
+    expect(BigInt(stdout)).toBeGreaterThan(held.token);
+  });
+});
