@@ -47,7 +47,7 @@ const MISTAKES: Record<string, [call: () => unknown, error: ErrorConstructor | T
   'no client': [
     () => (Space as Any).connect(),
     TypeError,
-    'Space.connect: client must be a client of ioredis, iovalkey, redis (5 or later) or @valkey/valkey-glide (2.3 or later), or a driver, got undefined',
+    'Space.connect: client must be a client of ioredis, iovalkey, redis (5 or later) or @valkey/valkey-glide (2.3 or later), a Pool or Client of pg (8.11 or later), or an instance of postgres (3.4 or later), or a driver, got undefined',
   ],
   'the address for the client': [
     () => Space.connect('redis://x' as Any),
