@@ -1356,7 +1356,8 @@ declare
   k bigint;
   its_ticket bigint;
   note text;
-  is_mine boolean;
+  waits boolean;
+  lives boolean;
   message text;
   whom text;
   seq bigint;
@@ -1411,39 +1412,59 @@ begin
   end if;
 
   while at <= cardinality(args) loop
+    lives := false;
     case args[at]
     when 'A', 'T' then -- name born rid n
-      select * into r from taketurns.request x where x.part = c.part and x.sid = c.sid and x.rid = args[at + 3];
-      if found then -- a client library has sent the operation twice
-        did := taketurns.state_1(c, r);
-        c := did.c;
-        answer := did.told;
+      answer := null;
+      permits := taketurns.number_1(args[at + 4]);
+      select * into o from taketurns.object x where x.part = c.part and x.name = args[at + 1];
+      if not found or args[at + 2] <> '-' and args[at + 2] <> taketurns.hex_1(o.born) then
+        answer := 'X';
+      elsif permits > o.max then
+        answer := 'M ' || o.max;
       else
-        select * into o from taketurns.object x where x.part = c.part and x.name = args[at + 1];
-        permits := taketurns.number_1(args[at + 4]);
-        if not found or args[at + 2] <> '-' and args[at + 2] <> taketurns.hex_1(o.born) then
-          answer := 'X';
-        elsif permits > o.max then
-          answer := 'M ' || o.max;
-        elsif o.waiting = 0 and permits <= o.free then
-          c := taketurns.next_ticket_1(c);
-          insert into taketurns.request
-            values (c.part, c.sid, args[at + 3], o.name, c.ticket, permits, o.passes, false, c.now, o.deaths);
-          did := taketurns.hold_1(o, c.sid || args[at + 3], c.ticket, permits);
-          c := taketurns.keep_1(c, did.o);
-          answer := 'H ' || did.said;
-        elsif args[at] = 'T' then
+        waits := o.waiting > 0 or permits > o.free;
+        if waits and args[at] = 'T' then
           answer := 'R';
         else
-          c := taketurns.next_ticket_1(c);
-          insert into taketurns.request values (c.part, c.sid, args[at + 3], o.name, c.ticket, permits, o.passes, true, c.now);
+          if not c.is_compared and not exists (
+            select from taketurns.request x where x.part = c.part and x.sid = c.sid and x.rid = args[at + 3]) then
+            c := taketurns.compare_1(c);
+          end if;
+          insert into taketurns.request values (c.part, c.sid, args[at + 3], o.name, c.ticket + 1, permits, o.passes, waits, c.now,
+              case when waits then 0 else o.deaths end)
+            on conflict do nothing;
+        end if;
+      end if;
+      if answer is not null or not found then
+        select * into r from taketurns.request x where x.part = c.part and x.sid = c.sid and x.rid = args[at + 3];
+        if found then -- a client library has sent the operation twice
+          did := taketurns.state_1(c, r);
+          c := did.c;
+          answer := did.told;
+        end if;
+      else
+        c.ticket := c.ticket + 1;
+        c.is_changed := true;
+        lives := true;
+        if waits then
           o.waiting := o.waiting + 1;
-          if o.kind = 'm' and not o.noticed and o.lent > 0 and left(o.holder, 16) <> c.sid then
+          if not o.noticed and o.lent > 0 and left(o.holder, 16) <> c.sid then
             o.noticed := true;
             c := taketurns.tell_1(c, left(o.holder, 16), '!' || substr(o.holder, 17));
           end if;
-          c := taketurns.keep_1(c, o);
           answer := 'Q ' || o.waiting;
+        else
+          -- As `hold_1` does where nobody waits.
+          if o.kind = 'm' then
+            o.holder := c.sid || args[at + 3];
+            o.noticed := false;
+            o.lent := least(255, o.bypass);
+          end if;
+          answer := 'H ' || taketurns.hex_1(c.ticket) || ':' || o.deaths || ':'
+            || case when o.kind = 'r' then o.max else o.lent end || ':0';
+          o.free := o.free - permits;
+          o.deaths := 0;
         end if;
       end if;
       answers := answers || ('"' || answer || '"');
@@ -1455,7 +1476,7 @@ begin
       note := left(args[at + 6], 1);
       select * into o from taketurns.object x where x.part = c.part and x.name = args[at + 1];
       if o.waiting > 0 and not c.is_compared then c := taketurns.compare_1(c); end if;
-      is_mine := its_ticket > o.born;
+      lives := its_ticket > o.born;
       -- A request that waits is not given back: a failover that the caller has not noticed may have lost its grant.
       if k < permits then
         select * into r from taketurns.request x
@@ -1468,13 +1489,14 @@ begin
           returning * into r;
       end if;
       if not found then
+        lives := false;
         answers := answers || '"G"'::text;
       else
         if k < permits then
-          update taketurns.request x set n = x.n - k, deaths = case when is_mine and note = '-' then x.deaths else 0 end
+          update taketurns.request x set n = x.n - k, deaths = case when lives and note = '-' then x.deaths else 0 end
             where x.part = c.part and x.sid = c.sid and x.rid = r.rid;
         end if;
-        if is_mine then
+        if lives then
           if note = 'r' or note = 'd' then o.deaths := o.deaths + r.deaths; end if;
           if note = 'd' and o.robust then o.deaths := o.deaths + 1; end if;
           o.free := o.free + k;
@@ -1482,7 +1504,7 @@ begin
         -- The requests to which the mutex was passed. If the object was disposed of, they may now belong to the next object
         -- of the name.
         for i in at + 9..at + 8 + args[at + 8]::int loop
-          if is_mine then
+          if lives then
             delete from taketurns.request x
               where x.part = c.part and x.sid = c.sid and x.rid = args[i] and x.name = o.name and (x.waits or x.ticket <= o.born)
               returning * into r;
@@ -1491,7 +1513,7 @@ begin
             c := taketurns.drop_1(c, c.sid, args[i], false);
           end if;
         end loop;
-        if is_mine then
+        if lives then
           if o.holder = c.sid || args[at + 2] then
             o.passes := o.passes + least(args[at + 7]::bigint, o.lent);
             o.lent := 0;
@@ -1503,7 +1525,6 @@ begin
             c := did.c;
             o := did.o;
           end if;
-          c := taketurns.keep_1(c, o);
         end if;
         answers := answers || '"D"'::text;
       end if;
@@ -1519,6 +1540,11 @@ begin
       at := did.at;
       answers := answers || did.answer;
     end case;
+    if lives then -- the object has changed; as `keep_1` does
+      update taketurns.object x set free = o.free, waiting = o.waiting, deaths = o.deaths, passes = o.passes, lent = o.lent,
+        noticed = o.noticed, holder = o.holder where x.part = c.part and x.name = o.name;
+      if o.ephemeral and o.free = o.max and o.waiting = 0 and o.deaths = 0 then c.idle := c.idle || o.name; end if;
+    end if;
   end loop;
 
   -- An ephemeral object is not kept if nobody needs it.
