@@ -9,9 +9,12 @@ import { expect, test } from 'vitest';
 
 const index = fileURLToPath(new URL('../dist/module/index.js', import.meta.url));
 
-/** The bundles of one form alone: with a server, the drivers and the script; without one, the local form. */
+/**
+ * The bundles of one form alone: with a server, the drivers and the script; without one, the local form. The tables of
+ * PostgreSQL are loaded only to make them.
+ */
 const OF_SERVERS = /dist\/module\/(drivers|script)[.]js$/;
-const OF_LOCAL = /dist\/module\/local[.]js$/;
+const OF_LOCAL = /dist\/module\/(local|schema)[.]js$/;
 
 /**
  * A space finds the driver and makes the objects when the program runs, so even a program that uses one driver and one
