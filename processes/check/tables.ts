@@ -6,11 +6,13 @@
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { operations } from '../src/local/grammar.js';
+import * as wire from '../src/script/wire.js';
 import { CallWriter, SIDS, scriptedCalls, ticketIn } from './calls.js';
 import { type Constants, HISTORY, START } from './comparing.js';
 import { Data, type Published, type Surroundings } from './data-model.js';
 import { fixedRateCalls, RateWriter } from './rate-calls.js';
-import { KEYS, Server, turnChunk } from './server.js';
+import { KEYS, Server, type Turn, turnChunk } from './server.js';
+import { mulberry, type Random } from './simulation.js';
 
 /** The text of the schema. */
 export function schemaText(): string {
@@ -24,6 +26,9 @@ export function schemaText(): string {
 
 /** Recordings of rates in which all dates that lie ahead are listed, and there may be few runs and holes. */
 export const FEW_OF_RATES: Constants = { FAR: 0, BEATS: 3600, MOST_RUNS: 8, MOST_HOLES: 2 };
+
+/** A session that only watches. */
+export const WATCHER = 'b000000000000000';
 
 const CLOCK = 'extract(epoch from clock_timestamp()) * 1000000';
 
@@ -44,11 +49,24 @@ export function underTest(schema: string, name: string, constants: Constants): s
     .replace('create schema if not exists taketurns', `create schema ${name}`);
 }
 
-/** One statement: it sets the clock and the history, runs a call, and tells the reply and all rows. */
+/**
+ * `rows` tells all rows; `begin` sets the clock of this connection and the history; `run` also runs a call, and tells its
+ * reply and all rows.
+ */
 const RUNNER = (name: string): string => `
-create function ${name}.run(args text[], micros text, history_name text) returns json language plpgsql as $$
+create function ${name}.rows() returns json language sql as $$
+  select json_build_object(
+    'partition', (select to_json(x) from ${name}.partition x),
+    'sessions', (select json_agg(x order by sid) from ${name}.session x),
+    'objects', (select json_agg(x order by name) from ${name}.object x),
+    'requests', (select json_agg(x order by sid, rid) from ${name}.request x),
+    'unfinished', (select json_agg(x order by name) from ${name}.unfinished x),
+    'rates', (select json_agg(x order by name) from ${name}.rate x),
+    'dated', (select json_agg(x) from ${name}.dated x));
+$$;
+
+create function ${name}.begin(micros text, history_name text) returns void language plpgsql as $$
 declare
-  answer text;
   id int;
 begin
   perform set_config('check.now', micros, false);
@@ -57,16 +75,15 @@ begin
     insert into ${name}.partition (space, number) values ('test', 0) returning partition.id into id;
   end if;
   insert into ${name}.history values (id, history_name) on conflict (part) do update set name = excluded.name;
+end $$;
+
+create function ${name}.run(args text[], micros text, history_name text) returns json language plpgsql as $$
+declare
+  answer text;
+begin
+  perform ${name}.begin(micros, history_name);
   answer := ${name}.turn_1('test', 0, args);
-  return json_build_object(
-    'reply', answer,
-    'partition', (select to_json(x) from ${name}.partition x),
-    'sessions', (select json_agg(x order by sid) from ${name}.session x),
-    'objects', (select json_agg(x order by name) from ${name}.object x),
-    'requests', (select json_agg(x order by sid, rid) from ${name}.request x),
-    'unfinished', (select json_agg(x order by name) from ${name}.unfinished x),
-    'rates', (select json_agg(x order by name) from ${name}.rate x),
-    'dated', (select json_agg(x) from ${name}.dated x));
+  return json_build_object('reply', answer, 'rows', ${name}.rows());
 end $$;
 `;
 
@@ -79,6 +96,7 @@ const bytes = (text: string): string => Buffer.from(text, 'utf8').toString('lati
 /** A text in PostgreSQL has no NUL. */
 export const written = (text: string): string => text.replaceAll('\x01', '\x01s').replaceAll('\0', '\x01n');
 export const read = (text: string): string => text.replaceAll('\x01n', '\0').replaceAll('\x01s', '\x01');
+const encoded = (args: readonly string[]): string[] => args.map((each) => written(utf8(each)));
 const decoded = (value: unknown): unknown =>
   typeof value === 'string' ? bytes(read(value)) : Array.isArray(value) ? value.map(decoded) : value;
 
@@ -145,7 +163,6 @@ interface RateRow {
 }
 
 interface Rows {
-  readonly reply: string;
   readonly partition: {
     readonly v: number | null;
     readonly p: string | null;
@@ -280,38 +297,66 @@ export class Tables {
     this.#name = name;
   }
 
-  static async make(url: string, name: string, schema: string, constants: Constants): Promise<Tables> {
+  /** A connection to a schema that is made. sids: the sessions whose messages it hears. */
+  static async join(url: string, name: string, sids: readonly string[]): Promise<Tables> {
     const client = new pg.Client(url);
+    client.on('error', () => {});
     await client.connect();
     const made = new Tables(client, name);
-    client.on('error', () => {});
     client.on('notification', ({ channel, payload }) => made.#heard.push(`${channel} ${payload}`));
-    await client.query(`set client_min_messages = warning; drop schema if exists ${name} cascade`);
-    await client.query(underTest(schema, name, constants) + RUNNER(name));
-    for (const sid of [...SIDS, 'b000000000000000']) await client.query(`listen "c:${sid}"`);
+    for (const sid of sids) await client.query(`listen "c:${sid}"`);
     return made;
+  }
+
+  static async make(url: string, name: string, schema: string, constants: Constants): Promise<Tables> {
+    const made = await Tables.join(url, name, [...SIDS, WATCHER]);
+    await made.query(`set client_min_messages = warning; drop schema if exists ${name} cascade`);
+    await made.query(underTest(schema, name, constants) + RUNNER(name));
+    return made;
+  }
+
+  async query(text: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]> {
+    const result = await this.#client.query(text, values as unknown[]);
+    return result.rows;
   }
 
   /** Forgets all rows. */
   async clear(): Promise<void> {
     const tables = ['partition', 'history', 'session', 'object', 'request', 'unfinished', 'rate', 'dated'];
-    await this.#client.query(`truncate ${tables.map((table) => `${this.#name}.${table}`).join()} restart identity`);
+    await this.query(`truncate ${tables.map((table) => `${this.#name}.${table}`).join()} restart identity`);
   }
 
-  async call(args: readonly string[], { time, history }: Surroundings): Promise<{ rows: Rows; messages: string[] }> {
-    const sent = args.map((each) => written(utf8(each)));
-    const { rows } = await this.#client.query(`select ${this.#name}.run($1, $2, $3) as did`, [
-      sent,
-      `${time}`,
-      history,
-    ]);
-    const messages = this.#heard;
-    this.#heard = [];
-    return { rows: rows[0].did, messages };
+  /** What has come since the last time. */
+  messages(): string[] {
+    return this.#heard.splice(0);
   }
 
+  /** Sets the clock and the history, and runs a call. */
+  async call(args: readonly string[], { time, history }: Surroundings): Promise<{ reply: unknown; rows: Rows }> {
+    const text = `select ${this.#name}.run($1, $2, $3) as did`;
+    const [row] = await this.query(text, [encoded(args), `${time}`, history]);
+    const { reply, rows } = (row as { did: { reply: string; rows: Rows } }).did;
+    return { reply: decoded(JSON.parse(reply)), rows };
+  }
+
+  /** Sets the clock and the history for this connection. */
+  async begin({ time, history }: Surroundings): Promise<void> {
+    await this.query(`select ${this.#name}.begin($1, $2)`, [`${time}`, history]);
+  }
+
+  /** Runs a call alone, as a process does. */
+  async turn(args: readonly string[]): Promise<unknown> {
+    const [row] = await this.query(`select ${this.#name}.turn_1('test', 0, $1)`, [encoded(args)]);
+    return decoded(JSON.parse(row?.turn_1 as string));
+  }
+
+  async lines({ time }: Surroundings): Promise<string[]> {
+    const [row] = await this.query(`select ${this.#name}.rows()`);
+    return linesOfRows(row?.rows as Rows, time);
+  }
+
+  /** Closes the connection. */
   async end(): Promise<void> {
-    await this.#client.query(`drop schema ${this.#name} cascade`).catch(() => {});
     await this.#client.end();
   }
 }
@@ -340,25 +385,33 @@ export class ComparingTables {
     await this.tables.clear();
   }
 
-  async call(args: readonly string[], where: Surroundings): Promise<unknown> {
+  /** Runs a call on the model alone. */
+  onModel(args: readonly string[], where: Surroundings): Turn {
     const turn = this.#server.turn(this.data, args, where);
     this.data = turn.data;
+    return turn;
+  }
+
+  async call(args: readonly string[], where: Surroundings): Promise<unknown> {
+    const turn = this.onModel(args, where);
     this.compared++;
     for (const at of operations(args)) this.#letters.add(args[at] as string);
     const what = `call ${this.compared}, ${JSON.stringify(args.slice(0, 60))}`;
     try {
-      const { rows, messages } = await this.tables.call(args, where);
-      this.#compare(`${what}: replies`, [comparable(turn.reply)], [comparable(decoded(JSON.parse(rows.reply)))]);
+      const { reply, rows } = await this.tables.call(args, where);
+      const messages = this.tables.messages();
+      this.compare(`${what}: replies`, [comparable(turn.reply)], [comparable(reply)]);
       const told = turn.published.map(({ channel, text }: Published) => `${channel} ${text}`);
-      this.#compare(`${what}: messages`, told, messages);
-      this.#compare(`${what}: data`, linesOfKeys(this.data, where.time), linesOfRows(rows, where.time));
+      this.compare(`${what}: messages`, told, messages);
+      this.compare(`${what}: data`, linesOfKeys(this.data, where.time), linesOfRows(rows, where.time));
     } catch (error) {
       this.difference ??= `${what}: ${(error as Error).stack} ${(error as { where?: string }).where}; the script: ${JSON.stringify(turn.reply)}`;
     }
     return turn.reply;
   }
 
-  #compare(what: string, script: readonly unknown[], tables: readonly unknown[]): void {
+  /** Notes a difference. */
+  compare(what: string, script: readonly unknown[], tables: readonly unknown[]): void {
     const [ones, others] = [script, tables].map((all) => all.map((each) => JSON.stringify(each))) as [
       string[],
       string[],
@@ -376,8 +429,8 @@ function isOutside(args: readonly string[], data: Data, history: string, constan
     const letter = args[at] as string;
     // No process knows the ticket of a request that waits.
     if (letter === 'D' && waiting.has(args[at + 3] as string)) return true;
-    // The model of a server tells all objects at once.
-    if (letter === 'P' && 'MOST_FOUND' in constants) return true;
+    // The model of a server tells all objects at once, as they were before the call.
+    if (letter === 'P' && ('MOST_FOUND' in constants || args.length > 5)) return true;
     // The tables need not ask what a beat names, so it does not show them another history.
     if (letter === 'U' && data.hash('meta').get('history') !== history) return true;
   }
@@ -460,5 +513,130 @@ export async function compareFixedRates(on: ComparingTables): Promise<void> {
   for (const { time, args } of fixedRateCalls()) {
     if (on.difference) return;
     await on.call(args, { time, history: HISTORY });
+  }
+}
+
+// Concurrent calls ----------------------------------------------------------------------------------------------------
+
+/** A process that asks for permits and gives them back, as fast as it can, on a connection of its own. */
+class Asker {
+  readonly sid: string;
+  readonly tables: Tables;
+  readonly #below: Random;
+  readonly #held = new Map<string, { name: string; ticket: string; n: number }>();
+  readonly #asked = new Map<string, { name: string; n: number }>();
+  #count = 0;
+
+  constructor(sid: string, tables: Tables, below: Random) {
+    this.sid = sid;
+    this.tables = tables;
+    this.#below = below;
+  }
+
+  /** A call that ends with a beat, whose ticket tells when it ran. */
+  call(): string[] {
+    const [rid] = [...this.#held.keys()].slice(this.#below(3));
+    const [waiting] = this.#asked.keys();
+    const operations: string[] = [];
+    if (rid !== undefined && this.#below(5) < 3) {
+      const { name, ticket, n } = this.#held.get(rid) as { name: string; ticket: string; n: number };
+      this.#held.delete(rid);
+      operations.push('D', name, rid, ticket, hex(n, 8), `${n}`, '-', `${this.#below(3)}`, '0');
+    } else if (waiting !== undefined && this.#below(8) === 0) operations.push('C', waiting);
+    if (this.#asked.size < 3) {
+      const next = hex(++this.#count, 10);
+      const name = ['mutex', 'semaphore', 'ephemeral'][this.#below(3)] as string;
+      const n = name === 'mutex' ? 1 : 1 + this.#below(2);
+      this.#asked.set(next, { name, n });
+      if (name === 'ephemeral') operations.push('N', name, 's', '2', '0', '1', '0');
+      operations.push(this.#below(4) === 0 ? 'T' : 'A', name, '-', next, hex(n, 8));
+    }
+    return [this.sid, '0', 'c:', ...operations, 'B', '-'];
+  }
+
+  /** Learns from the reply, and from the messages. */
+  hear(args: readonly string[], reply: readonly unknown[], messages: readonly string[]): void {
+    const places = [...operations(args)];
+    for (const [i, at] of places.entries()) {
+      const rid = { A: args[at + 3], T: args[at + 3], C: args[at + 1] }[args[at] as string];
+      if (rid !== undefined) this.#learn(rid, wire.fateIn(reply[i]));
+    }
+    const news = messages.flatMap((message) => wire.messageIn(message.slice(message.indexOf(' ') + 1)).news);
+    for (const each of [...reply.slice(places.length), ...news]) {
+      const { rid, fate } = wire.newsIn(each as string);
+      if (fate) this.#learn(rid, fate);
+    }
+  }
+
+  #learn(rid: string, fate: wire.Fate): void {
+    const asked = this.#asked.get(rid);
+    if (!asked || fate.is === 'Q') return;
+    this.#asked.delete(rid);
+    if (fate.is === 'H') this.#held.set(rid, { ...asked, ticket: fate.ticket });
+  }
+}
+
+/**
+ * Calls of many connections at once are as if one came after the other, in the order of their tickets: run so on the model,
+ * they give the same replies, messages and data. Returns how many calls were compared.
+ */
+export async function compareConcurrent(
+  url: string,
+  name: string,
+  connections: number,
+  calls: number,
+): Promise<number> {
+  const where: Surroundings = { time: START * 1000, history: HISTORY };
+  const first = await Tables.make(url, name, schemaText(), {});
+  const askers: Asker[] = [];
+  try {
+    const on = new ComparingTables(first, {});
+    await on.begin();
+    for (let i = 0; i < connections; i++) {
+      const sid = `p${hex(i, 15)}`;
+      askers.push(new Asker(sid, await Tables.join(url, name, [sid]), mulberry(i + 1)));
+      await askers[i]?.tables.begin(where);
+      await on.call([sid, '0', 'c:', ...wire.enter(1, 3_600_000, 'l', '-', '0')], where);
+    }
+    const objects = ['N', 'mutex', 'm', '1', '0', '0', '2', 'N', 'semaphore', 's', '3', '0', '0', '0'];
+    await on.call(['p000000000000000', '0', 'c:', ...objects], where);
+    if (on.difference) throw new Error(on.difference);
+
+    const done: { readonly args: string[]; readonly reply: readonly unknown[]; readonly ticket: string }[] = [];
+    const heard = new Map<string, string[]>();
+    const work = async (asker: Asker): Promise<void> => {
+      const all: string[] = [];
+      heard.set(asker.sid, all);
+      for (let call = 0; call < calls; call++) {
+        const args = asker.call();
+        const reply = (await asker.tables.turn(args)) as unknown[];
+        const messages = asker.tables.messages();
+        all.push(...messages);
+        asker.hear(args, reply, messages);
+        const beat = reply.find(wire.isBeat);
+        done.push({ args, reply, ticket: wire.beatIn(beat).sign.ticket });
+      }
+    };
+    await Promise.all(askers.map(work));
+    // Messages of the last calls of others.
+    for (const { sid, tables } of askers) {
+      await tables.query('select 1');
+      heard.get(sid)?.push(...tables.messages());
+    }
+
+    const told = new Map<string, string[]>(askers.map(({ sid }) => [sid, []]));
+    done.sort((one, other) => (one.ticket < other.ticket ? -1 : 1));
+    for (const { args, reply } of done) {
+      const published = on.onModel(args, where);
+      for (const { channel, text } of published.published) told.get(channel.slice(2))?.push(`${channel} ${text}`);
+      on.compare(`${args}: replies`, [published.reply], [reply]);
+    }
+    for (const [sid, texts] of told) on.compare(`messages of ${sid}`, texts, heard.get(sid) ?? []);
+    on.compare('data', linesOfKeys(on.data, where.time), await first.lines(where));
+    if (on.difference) throw new Error(on.difference);
+    return done.length;
+  } finally {
+    for (const { tables } of askers) await tables.end();
+    await first.end();
   }
 }

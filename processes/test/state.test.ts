@@ -99,7 +99,9 @@ test('who gets permits of a semaphore that was resized is told their number', ()
   const { run } = begun();
   const ask = (number: number): string =>
     `${run(MINE, 'A', 's', '-', rid(number), permits(1)).reply[0]}`.split(':').slice(1).join(':');
-  run(MINE, 'N', 's', 'r', '3', '0', '0', '0');
+  // Also in the call that has made it.
+  const [, first] = run(MINE, 'N', 's', 'r', '3', '0', '0', '0', 'A', 's', '-', rid(9), permits(1)).reply;
+  expect(`${first}`).toMatch(/:0:3:0$/);
   expect(ask(1)).toBe('0:3:0');
   run(MINE, 'R', 's', '-', '5');
   expect(ask(2)).toBe('0:5:0');

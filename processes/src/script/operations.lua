@@ -87,6 +87,7 @@ return {
       if kind == 'm' then
         o.bypass, o.passes, o.lent, o.noticed, o.holder = tonumber(bypass), 0, 0, '0', '-'
       end
+      if kind == 'r' then o.lent = o.max end
       -- [server
       objects[name] = o
       -- server]
