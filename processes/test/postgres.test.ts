@@ -1,6 +1,7 @@
 /** What a space on PostgreSQL has besides the suite of behaviour (forms.ts): clients, rights, errors of the server. */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import pg from 'pg';
@@ -273,5 +274,20 @@ onPostgres('the program with PostgreSQL', (setting) => {
     await held.unlock();
     const { stdout } = await program(...job, '--', 'sh', '-c', 'echo $TAKETURNS_TOKEN');
     expect(BigInt(stdout)).toBeGreaterThan(held.token);
+  });
+});
+
+onPostgres('the page', (setting) => {
+  test('its program runs as it stands, and its statements give the rights', async () => {
+    const page = readFileSync(new URL('../docs/postgresql.md', import.meta.url), 'utf8');
+    const [, program = ''] = /^```js\n(.*?)^```$/ms.exec(page) ?? [];
+    const file = new URL('zz-page.mjs', import.meta.url);
+    writeFileSync(file, program);
+    onTestFinished(() => rmSync(file));
+    await setting.server.query('drop role if exists shop; create role shop login');
+    for (const [statement] of page.matchAll(/(?<=^ {4})GRANT .*;$/gm)) await setting.server.query(statement);
+    const DATABASE_URL = setting.server.url.replace('postgres@', 'shop@');
+    const ran = await promisify(execFile)(process.execPath, [file.pathname], { env: { ...process.env, DATABASE_URL } });
+    expect(ran).toMatchObject({ stdout: expect.stringMatching(/^alone, turn \d+\n$/), stderr: '' });
   });
 });
