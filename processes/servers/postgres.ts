@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, chownSync, constants, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { accessSync, chownSync, constants, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -18,6 +18,7 @@ export interface Installed {
 
 export interface PostgresServer {
   readonly installed: Installed;
+  /** The folder of its data. The folder above has its socket. */
   readonly dir: string;
   readonly port: number;
   /** Of the process that runs now, or ran last. */
@@ -39,8 +40,10 @@ export interface PostgresServer {
 export interface PostgresOptions {
   /** Arguments of the command line besides, as `['-c', 'fsync=on']`. */
   readonly args?: readonly string[];
-  /** Makes its data; by default initdb. */
-  readonly make?: (dir: string, as: { uid?: number; gid?: number }) => void;
+  /** The server whose replica it is, and from which it streams. */
+  readonly of?: PostgresServer;
+  /** Files that it needs in its folder, by their names. Only its user may read them. */
+  readonly files?: Readonly<Record<string, string>>;
 }
 
 /** What to do where there is no PostgreSQL. */
@@ -85,7 +88,7 @@ export function otherUser(): { uid?: number; gid?: number } {
 }
 
 /** Starts a server, and waits until it answers. */
-export async function startPostgres({ args = [], make }: PostgresOptions = {}): Promise<PostgresServer> {
+export async function startPostgres({ args = [], of, files = {} }: PostgresOptions = {}): Promise<PostgresServer> {
   const installed = findPostgres();
   if (!installed) throw new Error(NO_POSTGRES);
   const as = otherUser();
@@ -94,13 +97,20 @@ export async function startPostgres({ args = [], make }: PostgresOptions = {}): 
   const dir = join(top, 'data');
   const run = { ...as, stdio: 'pipe', cwd: top } as const;
   const data = ['-D', dir, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync'];
-  if (make) make(dir, as);
-  else execFileSync(join(installed.folder, 'initdb'), data, run);
+  if (of) {
+    const from = ['-h', '127.0.0.1', '-p', `${of.port}`, '-U', 'postgres', '-D', dir, '-R', '-c', 'fast', '--no-sync'];
+    execFileSync(join(installed.folder, 'pg_basebackup'), from, run);
+  } else execFileSync(join(installed.folder, 'initdb'), data, run);
+  for (const [name, text] of Object.entries(files)) {
+    const file = join(dir, name);
+    writeFileSync(file, text, { mode: 0o600 });
+    if (as.uid !== undefined) chownSync(file, as.uid, as.gid as number);
+  }
   const port = await freePort();
   let child: ChildProcess;
   const launch = async (): Promise<void> => {
     const line = [
-      ...['-D', dir, '-p', `${port}`, '-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories='],
+      ...['-D', dir, '-p', `${port}`, '-c', 'listen_addresses=127.0.0.1', '-c', `unix_socket_directories=${top}`],
       ...['-c', 'fsync=off', '-c', 'max_connections=300', '-c', 'shared_buffers=32MB', '-c', 'log_min_messages=fatal'],
       ...args,
     ];

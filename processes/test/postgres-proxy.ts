@@ -19,17 +19,20 @@ export interface Proxy {
    * does not know whether it was committed.
    */
   cutAnswer(statement: RegExp): void;
+  /** Later connections lead to the server at this port. */
+  lead(port: number): void;
   /** With a number, the server seems to tell this number of the backend as it greets, as a pooler does. */
   backend: number | undefined;
 }
 
 export async function proxy(port: number): Promise<Proxy> {
+  let leadsTo = port;
   const statements: string[] = [];
   const pairs = new Set<{ sent: string[]; swallows: boolean; sockets: Socket[] }>();
   let opened = 0;
   let toCut: RegExp | undefined;
   const listener = createServer((client) => {
-    const server = connect(port, '127.0.0.1');
+    const server = connect(leadsTo, '127.0.0.1');
     const pair = { sent: [] as string[], swallows: false, sockets: [client, server] };
     pairs.add(pair);
     opened++;
@@ -93,6 +96,9 @@ export async function proxy(port: number): Promise<Proxy> {
     cut,
     cutAnswer(statement) {
       toCut = statement;
+    },
+    lead(to) {
+      leadsTo = to;
     },
     backend: undefined,
   };

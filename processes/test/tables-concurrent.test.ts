@@ -2,12 +2,10 @@
  * Calls of many connections at once on the function of PostgreSQL, and what befalls a call: a transaction that sees old
  * rows, a cancelled statement, a promoted standby.
  */
-import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import { compareConcurrent, schemaText } from '../check/tables.js';
-import { findPostgres, startPostgres } from '../servers/postgres.js';
+import { startPostgres } from '../servers/postgres.js';
 import * as wire from '../src/script/wire.js';
 import { WHOLE } from './each-server.js';
 import { onPostgres } from './postgres-setting.js';
@@ -73,7 +71,6 @@ onPostgres('concurrent calls', (setting) => {
     timeout: 120_000,
   }, async () => {
     const primary = await startPostgres();
-    const { folder } = findPostgres() as { folder: string };
     const client = await connected(primary.url);
     await client.query(schemaText());
     await turn(client, ONE, ...enter());
@@ -82,12 +79,7 @@ onPostgres('concurrent calls', (setting) => {
     const ticket = `${held}`.slice(2, 16);
     await turn(client, TWO, 'A', 'm', '-', rid(2), wire.hex(1, 8));
     const before = wire.beatIn((await turn(client, TWO, 'B', '-'))[0]).sign;
-    const standby = await startPostgres({
-      make(dir, as) {
-        const args = ['-D', dir, '-d', primary.url, '-R', '-X', 'stream', '-c', 'fast'];
-        execFileSync(join(folder, 'pg_basebackup'), args, { ...as, cwd: '/', stdio: 'pipe' });
-      },
-    });
+    const standby = await startPostgres({ of: primary });
     // The last call of the primary may be lost.
     const late = wire.beatIn((await turn(client, TWO, 'B', '-'))[0]).sign;
     await client.end();
