@@ -201,6 +201,21 @@ onPostgres('clients', (setting) => {
   });
 });
 
+onPostgres('a held snapshot', ({ another, join }) => {
+  test('inspect tells how many old rows there are', async () => {
+    const space = await join();
+    const holder = await another().connect();
+    await holder.query('begin isolation level repeatable read; select 1');
+    const mutex = await space.mutex('x');
+    const before = (await space.inspect()).oldRows;
+    expect(before).toBeGreaterThanOrEqual(0);
+    for (let times = 0; times < 100; times++) await (await mutex.holdAsync()).unlock();
+    // The server counts from time to time.
+    await until(async () => Number((await space.inspect()).oldRows) >= Number(before) + 200);
+    holder.release(true);
+  });
+});
+
 onPostgres('the tables and functions', (setting) => {
   const fresh = async (): Promise<string> => {
     const name = `fresh${Math.random().toString(36).slice(2)}`;

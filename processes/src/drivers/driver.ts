@@ -98,6 +98,9 @@ export interface Driver {
    */
   info(key: string, section: string): Promise<Map<string, string> | undefined>;
 
+  /** How many rows of the data the server keeps that are old. A driver lacks this if the server keeps none. */
+  oldRows?(): Promise<number>;
+
   /**
    * With true, the connections keep the process alive (`ref`). With false they do not (`unref`): the space passes false
    * while it neither holds nor awaits anything.

@@ -102,7 +102,7 @@ export function postgresql(library: SqlLibrary, options: PostgresOptions): Drive
       return new PostgresConnection((own) => open(own, most), events, options, role, make);
     },
   };
-  return new Connections({
+  return new PostgresDriver({
     cluster: false,
     locate: async () => () => place,
     strategy: undefined,
@@ -110,6 +110,15 @@ export function postgresql(library: SqlLibrary, options: PostgresOptions): Drive
     addresses: 1,
     greeting: GREETING,
   });
+}
+
+/** The section of `info` that tells of old rows. */
+const ROWS = 'rows';
+
+class PostgresDriver extends Connections {
+  async oldRows(): Promise<number> {
+    return Number((await this.info('', ROWS))?.get('old'));
+  }
 }
 
 /** A call of the function. */
@@ -226,9 +235,13 @@ class PostgresConnection implements Connection {
     return this.#run('select 1');
   }
 
-  /** PostgreSQL evicts nothing, and is no cluster. */
-  async info(): Promise<string> {
-    return '';
+  /** PostgreSQL evicts nothing, and is no cluster. So there is one section, and each other is empty. */
+  async info(section: string): Promise<string> {
+    if (section !== ROWS) return '';
+    const [[old] = []] = await this.#run(
+      "select coalesce(sum(n_dead_tup), 0)::text from pg_stat_all_tables where schemaname = 'taketurns'",
+    );
+    return `old:${old}`;
   }
 
   async wait(): Promise<never> {

@@ -55,6 +55,11 @@ export interface SpaceState {
   readonly epoch: number;
   /** The processes that have a lease; without a server, those that have joined and not ended. */
   readonly sessions: readonly { readonly session: string; readonly label: string }[];
+  /**
+   * On PostgreSQL: how many old rows of all spaces the database keeps, as the server last counted them. If the number
+   * grows beyond some ten thousand, a transaction or a replica holds a snapshot, and each call takes longer.
+   */
+  readonly oldRows?: number;
 }
 
 /** An object, as `objects` tells it: the settings with which to open it, and how busy it is. */
@@ -175,12 +180,14 @@ export class Space implements AsyncDisposable {
   }
 
   /**
-   * Joins a space. `client` is your client of ioredis, iovalkey, node-redis (`redis`) or Valkey GLIDE. The space makes
-   * connections of its own with the same settings, and does not use yours. Never blocks the thread.
+   * Joins a space. `client` is your client of ioredis, iovalkey, node-redis (`redis`) or Valkey GLIDE, or of PostgreSQL:
+   * a Pool or Client of `pg`, or an instance of `postgres`. The space makes connections of its own with the same
+   * settings, and does not use yours. Never blocks the thread.
    * @throws {TypeError | RangeError} (rejects) for a bad argument.
    * @throws {SpaceError} (rejects) with the code `UNREACHABLE` if no server answers within `connectTimeout`; `SETTINGS`
-   * if the space has other settings; `EVICTION` if the server may evict the keys of the space; otherwise the code of
-   * the server's error.
+   * if the space has other settings; `EVICTION` if the server may evict the keys of the space; on PostgreSQL `SCHEMA` if
+   * the database has no tables and functions, `POOLER` if messages may not arrive, `ENCODING` if it is not of UTF8;
+   * otherwise the code of the server's error.
    * @example const space = await Space.connect(new Redis(), { space: 'shop' });
    */
   static async connect(client: unknown, options: SpaceOptions = {}): Promise<Space> {
@@ -515,7 +522,9 @@ export class Space implements AsyncDisposable {
       from = told.next;
       until = Math.min(until, told.last);
     } while (wire.scoreOf(from) < until);
-    return { epoch, sessions: [...labels].map(([session, label]) => ({ session, label })) };
+    const oldRows = await this.#driver.oldRows?.();
+    const sessions = [...labels].map(([session, label]) => ({ session, label }));
+    return oldRows === undefined ? { epoch, sessions } : { epoch, sessions, oldRows };
   }
 
   /**
