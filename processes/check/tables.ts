@@ -53,7 +53,7 @@ export function underTest(schema: string, name: string, constants: Constants): s
  * `rows` tells all rows; `begin` sets the clock of this connection and the history; `run` also runs a call, and tells its
  * reply and all rows.
  */
-const RUNNER = (name: string): string => `
+export const RUNNER = (name: string): string => `
 create function ${name}.rows() returns json language sql as $$
   select json_build_object(
     'partition', (select to_json(x) from ${name}.partition x),
@@ -62,7 +62,7 @@ create function ${name}.rows() returns json language sql as $$
     'requests', (select json_agg(x order by sid, rid) from ${name}.request x),
     'unfinished', (select json_agg(x order by name) from ${name}.unfinished x),
     'rates', (select json_agg(x order by name) from ${name}.rate x),
-    'dated', (select json_agg(x) from ${name}.dated x));
+    'dated', (select json_agg(x order by sid, date, given, n, born, name) from ${name}.dated x));
 $$;
 
 create function ${name}.begin(micros text, history_name text) returns void language plpgsql as $$
@@ -96,7 +96,7 @@ const bytes = (text: string): string => Buffer.from(text, 'utf8').toString('lati
 /** A text in PostgreSQL has no NUL. */
 export const written = (text: string): string => text.replaceAll('\x01', '\x01s').replaceAll('\0', '\x01n');
 export const read = (text: string): string => text.replaceAll('\x01n', '\0').replaceAll('\x01s', '\x01');
-const encoded = (args: readonly string[]): string[] => args.map((each) => written(utf8(each)));
+export const encoded = (args: readonly string[]): string[] => args.map((each) => written(utf8(each)));
 const decoded = (value: unknown): unknown =>
   typeof value === 'string' ? bytes(read(value)) : Array.isArray(value) ? value.map(decoded) : value;
 
@@ -361,8 +361,20 @@ export class Tables {
   }
 }
 
+/** What runs the calls that the functions below write. */
+export interface Caller {
+  /** The data of the model. */
+  readonly data: Data;
+  /** Set: no more calls need come. */
+  readonly difference: string | undefined;
+  /** Forgets all. */
+  begin(): Promise<void>;
+  /** Resolves to the reply. */
+  call(args: readonly string[], where: Surroundings): Promise<unknown>;
+}
+
 /** Runs calls on both sides. */
-export class ComparingTables {
+export class ComparingTables implements Caller {
   readonly tables: Tables;
   readonly #server: Server;
   data = new Data();
@@ -457,12 +469,7 @@ function asProcess(args: readonly string[], data: Data): string[] {
 }
 
 /** Random calls, with clocks that jump, histories that end, and sessions that die. */
-export async function compareRandom(
-  on: ComparingTables,
-  seed: number,
-  calls: number,
-  constants: Constants,
-): Promise<void> {
+export async function compareRandom(on: Caller, seed: number, calls: number, constants: Constants): Promise<void> {
   await on.begin();
   const writer = new CallWriter(seed);
   let time = START * 1000;
@@ -479,7 +486,7 @@ export async function compareRandom(
 }
 
 /** Random calls on rates, while the clock jumps. */
-export async function compareRandomRates(on: ComparingTables, seed: number, calls: number): Promise<void> {
+export async function compareRandomRates(on: Caller, seed: number, calls: number): Promise<void> {
   await on.begin();
   const writer = new RateWriter(seed, KEYS);
   let [time, offset, history] = [0, 0, 1];
@@ -494,7 +501,7 @@ export async function compareRandomRates(on: ComparingTables, seed: number, call
 }
 
 /** The fixed sequence, but for what only a server of Redis has: a full memory, and commands that are forbidden. */
-export async function compareFixed(on: ComparingTables): Promise<void> {
+export async function compareFixed(on: Caller): Promise<void> {
   await on.begin();
   let isBegun = false;
   for (const next of scriptedCalls('c:')) {
@@ -508,7 +515,7 @@ export async function compareFixed(on: ComparingTables): Promise<void> {
 }
 
 /** The fixed sequence of calls on rates. */
-export async function compareFixedRates(on: ComparingTables): Promise<void> {
+export async function compareFixedRates(on: Caller): Promise<void> {
   await on.begin();
   for (const { time, args } of fixedRateCalls()) {
     if (on.difference) return;
