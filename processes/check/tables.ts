@@ -62,7 +62,7 @@ create function ${name}.rows() returns json language sql as $$
     'requests', (select json_agg(x order by sid, rid) from ${name}.request x),
     'unfinished', (select json_agg(x order by name) from ${name}.unfinished x),
     'rates', (select json_agg(x order by name) from ${name}.rate x),
-    'dated', (select json_agg(x order by sid, date, given, n, born, name) from ${name}.dated x));
+    'dated', (select json_agg(x order by sid, date, given, n, epoch, name) from ${name}.dated x));
 $$;
 
 create function ${name}.begin(micros text, history_name text) returns void language plpgsql as $$
@@ -146,19 +146,19 @@ interface RateRow {
   readonly following: number;
   readonly latest: number;
   readonly taken: number;
-  readonly born: number;
+  readonly epoch: number;
   readonly run_dates: number[];
   readonly run_counts: number[];
   readonly hole_dates: number[];
   readonly hole_counts: number[];
   readonly is_rare: boolean;
   readonly resized: number;
-  readonly epoch: number;
   readonly repaired: number;
   readonly paused: number;
   readonly moved: number;
   readonly stopped: number;
   readonly cancelled: number;
+  readonly needed: number;
   readonly until: number;
 }
 
@@ -173,6 +173,7 @@ interface Rows {
     readonly leapt: number;
     readonly late: number;
     readonly began: number | null;
+    readonly noticed: string | null;
     readonly beaten: number;
     readonly first: string | null;
     readonly since: number | null;
@@ -194,7 +195,7 @@ interface Rows {
   readonly requests: RequestRow[] | null;
   readonly unfinished: { readonly name: string }[] | null;
   readonly rates: RateRow[] | null;
-  readonly dated: { sid: string; date: number; given: number; n: number; born: number; name: string }[] | null;
+  readonly dated: { sid: string; date: number; given: number; n: number; epoch: number; name: string }[] | null;
 }
 
 const objectText = (o: ObjectRow): string =>
@@ -207,10 +208,9 @@ const objectText = (o: ObjectRow): string =>
 function rateText(r: RateRow): string {
   const list = (dates: number[], counts: number[]) =>
     dates.map((date, i) => seven(date) + four(counts[i] as number)).join('');
-  const head = [r.given, r.following, r.latest, r.taken, r.born].map(seven).join('');
+  const head = [r.given, r.following, r.latest, r.taken, r.epoch].map(seven).join('');
   const counts = four(r.run_dates.length) + four(r.hole_dates.length);
-  const rare =
-    four(r.resized) + four(r.epoch) + [r.repaired, r.paused, r.moved, r.stopped, r.cancelled].map(seven).join('');
+  const rare = four(r.resized) + [r.repaired, r.paused, r.moved, r.stopped, r.cancelled, r.needed].map(seven).join('');
   const lists = list(r.run_dates, r.run_counts) + list(r.hole_dates, r.hole_counts);
   return r.numbers + head + counts + lists + (r.is_rare ? rare : '');
 }
@@ -222,7 +222,7 @@ function linesOfRows(
 ): string[] {
   const lines = [
     `v ${p.v} p ${p.p} lease ${p.lease} ticket ${p.ticket} history ${p.history} epoch ${p.epoch} leapt ${hex(p.leapt)} late ${p.late}`,
-    `began ${p.began} beaten ${hex(p.beaten, 11)} first ${p.first} since ${p.since}`,
+    `began ${p.began} lost ${p.noticed} beaten ${hex(p.beaten, 11)} first ${p.first} since ${p.since}`,
     `offset ${p.shift ?? 0} seen ${p.seen} timer ${p.timer}`,
   ];
   for (const s of sessions ?? []) {
@@ -238,8 +238,8 @@ function linesOfRows(
   for (const { name } of unfinished ?? []) lines.push(`queue \0${bytes(name)}`);
   for (const r of rates ?? [])
     if (r.until * 1000 >= micros) lines.push(`rate ${bytes(read(r.name))} ${r.until} ${rateText(r)}`);
-  for (const { sid, date, given, n, born, name } of dated ?? [])
-    lines.push(`record ${sid}r${hex(date)}${hex(given, 9)}${hex(n, 8)}${hex(born)}\0${bytes(read(name))}`);
+  for (const { sid, date, given, n, epoch, name } of dated ?? [])
+    lines.push(`record ${sid}r${hex(date)}${hex(given, 9)}${hex(n, 8)}${hex(epoch)}\0${bytes(read(name))}`);
   return lines.sort();
 }
 
@@ -250,7 +250,7 @@ function linesOfKeys(data: Data, micros: number): string[] {
   const members = (key: string): string[] => data.sorted(key).map(({ member }) => member);
   const lines = [
     `v ${at('v')} p ${at('p')} lease ${at('lease')} ticket ${at('ticket', 0)} history ${at('history')} epoch ${at('epoch', 0)} leapt ${at('leapt', hex(0))} late ${at('late', 0)}`,
-    `began ${at('began')} beaten ${at('beaten', hex(0, 11))} first ${at('first')} since ${at('since')}`,
+    `began ${at('began')} lost ${at('lost')} beaten ${at('beaten', hex(0, 11))} first ${at('first')} since ${at('since')}`,
     `offset ${at('offset', 0)} seen ${at('seen')} timer ${at('timer')}`,
   ];
   for (const [sid, text] of data.hash('sessions')) lines.push(`session ${sid} ${text}`);

@@ -32,7 +32,8 @@ create schema if not exists taketurns;
 -- milliseconds of Unix time, but for those of rates, which are microseconds.
 
 -- One row a partition. Its lock makes the calls of the partition run one after the other. `history` to `late` are as in
--- tickets.lua, `first` and `since` as in sessions.lua, `shift`, `seen` and `timer` as in rates.lua (`offset` there).
+-- tickets.lua, `first` and `since` as in sessions.lua, `shift`, `seen`,
+-- `timer` and `noticed` as in rates.lua (`offset` and `lost` there are the first and the last of these).
 create table if not exists taketurns.partition (
   id int generated always as identity primary key,
   space text collate "C" not null,
@@ -46,6 +47,7 @@ create table if not exists taketurns.partition (
   leapt bigint not null default 0,
   late bigint not null default 0,
   began bigint,
+  noticed text collate "C",
   beaten bigint not null default 0,
   first text collate "C",
   since bigint,
@@ -131,19 +133,19 @@ create table if not exists taketurns.rate (
   following double precision not null,
   latest double precision not null,
   taken double precision not null,
-  born double precision not null,
+  epoch double precision not null,
   run_dates double precision[] not null,
   run_counts double precision[] not null,
   hole_dates double precision[] not null,
   hole_counts double precision[] not null,
   is_rare boolean not null,
   resized double precision not null,
-  epoch double precision not null,
   repaired double precision not null,
   paused double precision not null,
   moved double precision not null,
   stopped double precision not null,
   cancelled double precision not null,
+  needed double precision not null,
   until bigint not null,
   primary key (part, name)
 ) with (fillfactor = 50);
@@ -155,9 +157,9 @@ create table if not exists taketurns.dated (
   date double precision,
   given bigint,
   n bigint,
-  born double precision,
+  epoch double precision,
   name text collate "C",
-  primary key (part, sid, date, given, n, born, name)
+  primary key (part, sid, date, given, n, epoch, name)
 );
 
 -- Rows change often, and a call is as quick as there are few dead ones.
@@ -178,7 +180,7 @@ do $$ begin
     part int, sid text, caller text, now bigint, micros bigint, work bigint, topmost bigint, current text,
     is_compared boolean, is_changed boolean, own text[], told text[], news text[], gone text[], idle text[],
     v int, p text, lease text, ticket bigint, history text, epoch int, leapt bigint, late bigint, began bigint,
-    beaten bigint, first text, since bigint, shift double precision, seen double precision, timer text,
+    noticed text, beaten bigint, first text, since bigint, shift double precision, seen double precision, timer text,
     moment double precision, far double precision, pause_of_loss double precision, lost double precision
   );
 exception when duplicate_object then null; end $$;
@@ -189,10 +191,10 @@ do $$ begin
     name text, numbers text, permits double precision, per double precision, burst double precision,
     slack double precision, span double precision, pace double precision,
     given double precision, following double precision, latest double precision, taken double precision,
-    born double precision, run_dates double precision[], run_counts double precision[],
+    epoch double precision, run_dates double precision[], run_counts double precision[],
     hole_dates double precision[], hole_counts double precision[], is_rare boolean, resized double precision,
-    epoch double precision, repaired double precision, paused double precision, moved double precision,
-    stopped double precision, cancelled double precision, is_changed boolean
+    repaired double precision, paused double precision, moved double precision,
+    stopped double precision, cancelled double precision, needed double precision, is_changed boolean
   );
 exception when duplicate_object then null; end $$;
 
@@ -227,7 +229,10 @@ begin
   c.ticket := c.late + (select count(*) from taketurns.request r where r.part = c.part and r.waits)
     + (select count(*) from taketurns.unfinished u where u.part = c.part);
   c.leapt := c.ticket;
-  if c.history is not null or c.topmost > 0 then c.began := c.now; end if;
+  if c.history is not null or c.topmost > 0 then
+    c.began := c.now;
+    c.noticed := '-' || right(c.current, 5);
+  end if;
   if is_other then
     c.history := c.current;
     c.epoch := c.epoch + 1;
@@ -667,6 +672,7 @@ begin
   elsif most_time > 0 and c.moment > most_time then
     if c.moment - most_time > jump then
       c.began := c.now;
+      c.noticed := '-';
       c.moment := least_time;
     else
       c.moment := floor(most_time);
@@ -675,13 +681,15 @@ begin
   if c.moment <> here + coalesce(c.shift, 0) then c.shift := c.moment - here; end if;
   c.seen := c.moment;
   c.is_changed := true;
+  -- Two servers may have taken over at the same time of the partition. The names of their histories differ.
+  if left(c.noticed, 1) = '-' then c.noticed := (c.moment + taketurns.number_1('0' || substr(c.noticed, 2)))::bigint; end if;
   rest := coalesce(c.began, 0) + beat - c.now;
   if rest > beat then
     c.began := c.now;
     rest := beat;
   end if;
   c.pause_of_loss := case when rest > 0 then ceil(rest * 1000) else 0 end;
-  c.lost := case when rest > 0 then floor(c.began / 1000) else 0 end;
+  c.lost := case when rest > 0 then coalesce(c.noticed::double precision, 0) else 0 end;
 end $$;
 
 -- Reads the state of a rate, without what lies a window behind the time, or behind the latest date.
@@ -714,38 +722,38 @@ begin
     r.following := 0;
     r.latest := 0;
     r.taken := 0;
-    r.born := c.moment;
+    r.epoch := 0;
     r.run_dates := '{}';
     r.run_counts := '{}';
     r.hole_dates := '{}';
     r.hole_counts := '{}';
     r.is_rare := false;
     r.resized := 0;
-    r.epoch := 0;
     r.repaired := 0;
     r.paused := 0;
     r.moved := 0;
     r.stopped := 0;
     r.cancelled := 0;
+    r.needed := 0;
     return;
   end if;
   r.given := s.given;
   r.following := s.following;
   r.latest := s.latest;
   r.taken := s.taken;
-  r.born := s.born;
+  r.epoch := s.epoch;
   r.run_dates := s.run_dates;
   r.run_counts := s.run_counts;
   r.hole_dates := s.hole_dates;
   r.hole_counts := s.hole_counts;
   r.is_rare := s.is_rare;
   r.resized := s.resized;
-  r.epoch := s.epoch;
   r.repaired := s.repaired;
   r.paused := s.paused;
   r.moved := s.moved;
   r.stopped := s.stopped;
   r.cancelled := s.cancelled;
+  r.needed := s.needed;
   if replaces and s.numbers <> r.numbers and r.following > c.moment then
     -- What is due in so many intervals stays due in so many.
     pace_before := (taketurns.number_1(substr(s.numbers, 9, 14)) + taketurns.number_1(substr(s.numbers, 31, 14)))::double precision
@@ -781,9 +789,9 @@ begin
   if not r.is_changed then return; end if;
   if r.resized = 1 then lasts := 31536000000; end if;
   update taketurns.rate x set numbers = r.numbers, given = r.given, following = due, latest = r.latest, taken = r.taken,
-    born = r.born, run_dates = r.run_dates, run_counts = r.run_counts, hole_dates = r.hole_dates, hole_counts = r.hole_counts,
-    is_rare = r.is_rare, resized = r.resized, epoch = r.epoch, repaired = r.repaired, paused = r.paused, moved = r.moved,
-    stopped = r.stopped, cancelled = r.cancelled, until = c.now + lasts
+    epoch = r.epoch, run_dates = r.run_dates, run_counts = r.run_counts, hole_dates = r.hole_dates, hole_counts = r.hole_counts,
+    is_rare = r.is_rare, resized = r.resized, repaired = r.repaired, paused = r.paused, moved = r.moved,
+    stopped = r.stopped, cancelled = r.cancelled, needed = r.needed, until = c.now + lasts
     where x.part = c.part and x.name = r.name;
   if found then return; end if;
   -- Each new rate removes up to two that do not count any more: those behind it, or the first ones.
@@ -791,9 +799,9 @@ begin
     (select y.name from taketurns.rate y where y.part = c.part and y.name > r.name order by y.name limit 2)
     union all
     (select y.name from taketurns.rate y where y.part = c.part order by y.name limit 2));
-  insert into taketurns.rate values (c.part, r.name, r.numbers, r.given, due, r.latest, r.taken, r.born, r.run_dates,
-    r.run_counts, r.hole_dates, r.hole_counts, r.is_rare, r.resized, r.epoch, r.repaired, r.paused, r.moved, r.stopped,
-    r.cancelled, c.now + lasts);
+  insert into taketurns.rate values (c.part, r.name, r.numbers, r.given, due, r.latest, r.taken, r.epoch, r.run_dates,
+    r.run_counts, r.hole_dates, r.hole_counts, r.is_rare, r.resized, r.repaired, r.paused, r.moved, r.stopped,
+    r.cancelled, r.needed, c.now + lasts);
 end $$;
 
 -- Adds permits to the runs.
@@ -839,29 +847,64 @@ begin
   return date;
 end $$;
 
--- The server may have lost permits of which the caller knows.
+-- A new epoch begins. repaired: up to which number permits of earlier epochs count here.
+create or replace function taketurns.begin_1(
+  inout r taketurns.rate_1, in new_epoch double precision, in repaired double precision
+) language plpgsql as $$
+begin
+  r.epoch := new_epoch;
+  r.repaired := repaired;
+  r.hole_dates := '{}';
+  r.hole_counts := '{}';
+  r.is_rare := true;
+  r.is_changed := true;
+end $$;
+
+-- The caller knows another epoch, or more of this one: the state may lack permits of which the caller knows.
 create or replace function taketurns.mend_1(
   in c taketurns.call_1, inout r taketurns.rate_1, in known_epoch double precision, in known double precision,
   in known_last double precision
 ) language plpgsql as $$
 declare
+  counts boolean := known_last + r.span > c.moment;
   missing double precision;
 begin
-  if known_epoch >= r.epoch then
-    missing := known - r.given;
-    r.epoch := known_epoch + 1;
-  else
-    missing := known - r.repaired;
-    if missing <= 0 then return; end if;
+  if known_epoch < r.epoch and not counts then
+    r.given := greatest(r.given, known);
+    return;
   end if;
-  r.repaired := known;
-  r.is_rare := true;
-  r.is_changed := true;
+  missing := known - case when known_epoch = r.epoch then r.given else r.repaired end;
+  if known_epoch >= r.epoch then r := taketurns.begin_1(r, greatest(c.moment, known_epoch + 1), r.repaired); end if;
   if missing <= 0 then return; end if;
+  r.repaired := known;
   r.given := r.given + missing;
-  if known_last + r.span <= c.moment then return; end if;
+  r.is_rare := true;
+  if not counts then return; end if;
   r := taketurns.log_1(r, greatest(r.latest, known_last), least(missing, r.permits));
   r.following := greatest(r.following, floor(known_last + least(missing, r.burst) * r.pace));
+end $$;
+
+-- Nobody has asked for so long a slack for a while: it becomes as long as the caller asks for.
+create or replace function taketurns.shorten_1(
+  in c taketurns.call_1, inout r taketurns.rate_1, in wanted double precision
+) language plpgsql as $$
+declare
+  quiet constant double precision := 60000000;
+begin
+  if wanted = r.slack or r.needed = 0 then
+    r.needed := c.moment;
+    r.is_rare := true;
+    r.is_changed := true;
+  elsif c.moment - r.needed > quiet then
+    for i in 1..cardinality(r.run_dates) loop r.run_dates[i] := r.run_dates[i] + r.slack - wanted; end loop;
+    r := taketurns.begin_1(r, greatest(c.moment, r.epoch + 1), r.given);
+    r.latest := r.latest + r.slack - wanted;
+    r.needed := 0;
+    r.numbers := left(r.numbers, 30) || taketurns.hex_1(wanted::bigint);
+    r.slack := wanted;
+    r.span := r.per + wanted;
+    r.pace := r.span / r.permits;
+  end if;
 end $$;
 
 -- The process gives a date back that it has not used.
@@ -912,7 +955,7 @@ declare
 begin
   for old in
     select * from taketurns.dated d where d.part = c.part and d.sid = c.sid and d.date < c.moment
-      order by d.date, d.given, d.n, d.born, d.name limit 4
+      order by d.date, d.given, d.n, d.epoch, d.name limit 4
   loop
     moved := r.moved;
     if old.name <> r.name then
@@ -920,11 +963,11 @@ begin
     end if;
     if old.date + moved < c.moment then
       delete from taketurns.dated d where d.part = old.part and d.sid = old.sid and d.date = old.date
-        and d.given = old.given and d.n = old.n and d.born = old.born and d.name = old.name;
+        and d.given = old.given and d.n = old.n and d.epoch = old.epoch and d.name = old.name;
     end if;
   end loop;
   insert into taketurns.dated
-    values (c.part, c.sid, date - r.moved, r.given::bigint % 68719476736, k::bigint, r.born, r.name)
+    values (c.part, c.sid, date - r.moved, r.given::bigint % 68719476736, k::bigint, r.epoch, r.name)
     on conflict do nothing;
 end $$;
 
@@ -960,11 +1003,11 @@ begin
     if what = 'D' then
       select * into listed from taketurns.dated d
         where d.part = c.part and d.sid = c.sid and d.date = a and d.given = args[at + 11]::bigint % 68719476736
-        order by d.n, d.born, d.name limit 1;
+        order by d.n, d.epoch, d.name limit 1;
       if found then
         delete from taketurns.dated d where d.part = listed.part and d.sid = listed.sid and d.date = listed.date
-          and d.given = listed.given and d.n = listed.n and d.born = listed.born and d.name = listed.name;
-        known := listed.born = r.born;
+          and d.given = listed.given and d.n = listed.n and d.epoch = listed.epoch and d.name = listed.name;
+        known := true;
       end if;
     end if;
     if known and args[at + 12]::double precision = r.epoch then r := taketurns.unused_1(c, r, a + r.moved, b); end if;
@@ -984,6 +1027,7 @@ begin
     r.is_changed := true;
     c := taketurns.tell_all_1(c, args[at + 10]);
   elsif what = 'L' then
+    r.given := r.given + 1;
     r.cancelled := r.given;
     r.is_rare := true;
     r.is_changed := true;
@@ -1023,6 +1067,7 @@ declare
   what text := args[at + 8];
   a double precision := args[at + 9];
   b double precision := args[at + 10];
+  slack double precision := taketurns.number_1(substr(args[at + 1], 31, 14));
   r taketurns.rate_1;
   changed record;
   epoch double precision := args[at + 2];
@@ -1030,18 +1075,22 @@ declare
   ok int := 1;
   hole int := 0;
   date double precision;
+  is_long boolean;
   reserved double precision;
 begin
   c := taketurns.clock_1(c, args[at + 5]::double precision, args[at + 6]::double precision, args[at + 7]::double precision,
-    taketurns.number_1(substr(numbers, 31, 14)));
+    slack);
   r := taketurns.load_1(c, args[at], numbers, what = 'R' or strpos(args[at], E'\x01n') > 0);
-  if c.lost > r.epoch then
-    r.epoch := c.lost;
-    r.repaired := r.given;
-    r.is_rare := true;
-    r.is_changed := true;
+  if r.epoch = 0 then
+    r.epoch := greatest(c.moment, c.lost + 1, epoch + 1);
+  elsif r.epoch <= c.lost then
+    -- The server has noticed a loss, and the state may lack the last permits that were given.
+    r := taketurns.begin_1(r, greatest(c.moment, c.lost + 1), r.given);
   end if;
-  if known > r.given or epoch <> r.epoch then r := taketurns.mend_1(c, r, epoch, known, args[at + 4]::double precision); end if;
+  if epoch > r.epoch or known > r.given or known > 0 and epoch < r.epoch then
+    r := taketurns.mend_1(c, r, epoch, known, args[at + 4]::double precision);
+  end if;
+  if what = 'T' and (slack < r.slack or r.needed > 0) then r := taketurns.shorten_1(c, r, slack); end if;
   date := greatest(c.moment, r.paused);
   if what = 'T' or what = 'I' and a > 0 then
     if a > r.permits then
@@ -1059,6 +1108,9 @@ begin
     date := case when hole > 0 then r.hole_dates[hole] else taketurns.date_for_1(c, r, a) end;
     if b >= 0 and date - c.moment > b then
       ok := 0;
+    elsif what = 'T' and c.pause_of_loss > 0 then
+      ok := 0;
+      date := c.moment + c.pause_of_loss;
     elsif what = 'T' then
       if hole = 0 then
         r := taketurns.log_1(r, date, a);
@@ -1083,11 +1135,13 @@ begin
   end if;
   perform taketurns.save_1(c, r);
   answer := 'E ' || ok || ' ' || r.given::bigint || ' ' || date::bigint || ' ' || c.moment::bigint || ' ' || r.latest::bigint;
-  if what = 'I' or r.is_rare or r.numbers <> numbers then
+  is_long := what = 'I' or r.is_rare or r.numbers <> numbers;
+  if is_long or epoch <> r.epoch then answer := answer || ' ' || r.epoch::bigint; end if;
+  if is_long then
     reserved := coalesce((select sum(n) from unnest(r.run_dates, r.run_counts) u(d, n) where d > c.moment), 0)
       - coalesce((select sum(n) from unnest(r.hole_counts) u(n)), 0);
-    answer := answer || format(' %s %s %s %s %s %s %s %s %s %s %s', r.permits::bigint, r.per::bigint, r.burst::bigint,
-      r.slack::bigint, r.resized::bigint, r.epoch::bigint, r.moved::bigint, r.stopped::bigint, r.cancelled::bigint,
+    answer := answer || format(' %s %s %s %s %s %s %s %s %s %s', r.permits::bigint, r.per::bigint, r.burst::bigint,
+      r.slack::bigint, r.resized::bigint, r.moved::bigint, r.stopped::bigint, r.cancelled::bigint,
       r.taken::bigint, reserved::bigint);
   end if;
 end $$;
@@ -1102,14 +1156,14 @@ begin
   looked := 0;
   for each in
     select * from taketurns.dated d where d.part = c.part and d.sid = victim
-      order by d.date, d.given, d.n, d.born, d.name limit c.work
+      order by d.date, d.given, d.n, d.epoch, d.name limit c.work
   loop
     delete from taketurns.dated d where d.part = each.part and d.sid = each.sid and d.date = each.date
-      and d.given = each.given and d.n = each.n and d.born = each.born and d.name = each.name;
+      and d.given = each.given and d.n = each.n and d.epoch = each.epoch and d.name = each.name;
     looked := looked + 1;
     c.moment := coalesce(before, c.seen, 0);
     r := taketurns.load_1(c, each.name, '00000001000000000f42400000000100000000000000', false);
-    if each.born = r.born and each.date + r.moved > c.moment then
+    if each.epoch = r.epoch and each.date + r.moved > c.moment then
       r := taketurns.unused_1(c, r, each.date + r.moved, each.n);
     end if;
     perform taketurns.save_1(c, r);
@@ -1371,9 +1425,9 @@ begin
 
   -- Later statements see what was committed before this one got the lock.
   loop
-    select x.id, x.v, x.p, x.lease, x.ticket, x.history, x.epoch, x.leapt, x.late, x.began, x.beaten, x.first, x.since,
+    select x.id, x.v, x.p, x.lease, x.ticket, x.history, x.epoch, x.leapt, x.late, x.began, x.noticed, x.beaten, x.first, x.since,
         x.shift, x.seen, x.timer
-      into c.part, c.v, c.p, c.lease, c.ticket, c.history, c.epoch, c.leapt, c.late, c.began, c.beaten, c.first, c.since,
+      into c.part, c.v, c.p, c.lease, c.ticket, c.history, c.epoch, c.leapt, c.late, c.began, c.noticed, c.beaten, c.first, c.since,
         c.shift, c.seen, c.timer
       from taketurns.partition x where x.space = turn_1.space and x.number = turn_1.number for no key update;
     exit when found;
@@ -1554,7 +1608,7 @@ begin
   end if;
   if c.is_changed then
     update taketurns.partition x set v = c.v, p = c.p, lease = c.lease, ticket = c.ticket, history = c.history, epoch = c.epoch,
-      leapt = c.leapt, late = c.late, began = c.began, beaten = c.beaten, first = c.first, since = c.since, shift = c.shift,
+      leapt = c.leapt, late = c.late, began = c.began, noticed = c.noticed, beaten = c.beaten, first = c.first, since = c.since, shift = c.shift,
       seen = c.seen, timer = c.timer where x.id = c.part;
   end if;
   -- One message for each session that is told something, or more if it is longer than a notification can be.
