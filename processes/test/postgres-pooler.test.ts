@@ -35,7 +35,8 @@ onPostgres('a pooler', (setting) => {
     const way = await proxy(setting.server.port);
     way.backend = 12345;
     for (const client of [setting.another({ connectionString: way.url }), postgres(way.url)]) {
-      const error = await connect(client).catch((error) => error);
+      // It is told at once, and not only when the time is over.
+      const error = await connect(client, { connectTimeout: 600_000 }).catch((error) => error);
       expect(error).toMatchObject({ code: 'POOLER', message: expect.stringContaining('{ listen: client }') });
       await connect(client, { listen: setting.another() });
       await connect(client, { listen: false });

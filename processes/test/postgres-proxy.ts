@@ -19,6 +19,8 @@ export interface Proxy {
    * does not know whether it was committed.
    */
   cutAnswer(statement: RegExp): void;
+  /** Holds the next statement of this kind, and all that follows it on its connection, until the returned function runs. */
+  hold(statement: RegExp): () => void;
   /** Later connections lead to the server at this port. */
   lead(port: number): void;
   /** With a number, the server seems to tell this number of the backend as it greets, as a pooler does. */
@@ -31,12 +33,14 @@ export async function proxy(port: number): Promise<Proxy> {
   const pairs = new Set<{ sent: string[]; swallows: boolean; sockets: Socket[] }>();
   let opened = 0;
   let toCut: RegExp | undefined;
+  let toHold: { readonly statement: RegExp; readonly held: (() => void)[]; isOver: boolean } | undefined;
   const listener = createServer((client) => {
     const server = connect(leadsTo, '127.0.0.1');
     const pair = { sent: [] as string[], swallows: false, sockets: [client, server] };
     pairs.add(pair);
     opened++;
     let isCut = false;
+    let holding: NonNullable<typeof toHold> | undefined;
     let hasGreeted = false;
     client.on('data', (data) => {
       // A statement of the simple protocol: Q, its length, its text. The driver sends one at a time.
@@ -48,8 +52,13 @@ export async function proxy(port: number): Promise<Proxy> {
           toCut = undefined;
           isCut = true;
         }
+        if (toHold?.statement.test(text)) {
+          holding = toHold;
+          toHold = undefined;
+        }
       }
-      if (!pair.swallows) server.write(data);
+      if (holding && !holding.isOver) holding.held.push(() => server.write(data));
+      else if (!pair.swallows) server.write(data);
     });
     server.on('data', (data) => {
       if (isCut) for (const socket of pair.sockets) socket.destroy();
@@ -96,6 +105,14 @@ export async function proxy(port: number): Promise<Proxy> {
     cut,
     cutAnswer(statement) {
       toCut = statement;
+    },
+    hold(statement) {
+      const hold = { statement, held: [] as (() => void)[], isOver: false };
+      toHold = hold;
+      return () => {
+        hold.isOver = true;
+        for (const send of hold.held) send();
+      };
     },
     lead(to) {
       leadsTo = to;

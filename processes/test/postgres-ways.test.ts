@@ -7,8 +7,10 @@ import pg from 'pg';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type PostgresServer, startPostgres } from '../servers/postgres.js';
+import { driverOf } from '../src/drivers/recognise.js';
 import type { SpaceOptions } from '../src/options.js';
 import { Space } from '../src/space/space.js';
+import { Watched } from './drivers-suite.js';
 import { proxy } from './postgres-proxy.js';
 import { onPostgres } from './postgres-setting.js';
 import { busy, until } from './setting.js';
@@ -136,7 +138,11 @@ onPostgres('the ways', (setting) => {
     const [last] = await primary.query('select pg_current_wal_lsn()::text as at');
     const reached = `select pg_last_wal_replay_lsn() >= '${last?.at}' as reached`;
     await until(async () => (await replica.query(reached))[0]?.reached);
-    // A replica that is not promoted yet is no place for calls.
+    // A replica that is not promoted yet is no place for calls: the driver is never up there, and comes less and less.
+    const watched = new Watched(driverOf(setting.another({ connectionString: replica.url })));
+    await until(() => watched.downs.length > 2);
+    expect(watched.ups).toBe(0);
+    await watched.driver.close();
     way.lead(replica.port);
     const troubles: string[] = [];
     one.on('trouble', ({ message }) => troubles.push(message));

@@ -169,6 +169,24 @@ onPostgres('clients', (setting) => {
     expect(listens()).toEqual(['listen', 'unlisten', 'listen']);
   });
 
+  test('a message that came before the process listened is not missed', async () => {
+    const way = await proxy(setting.server.port);
+    // With this lease no beat comes during the test.
+    const lease = 3_600_000;
+    const space = await connectBy(another({ connectionString: way.url }), { lease });
+    const other = await join({ lease });
+    const [mine, yours] = [await space.mutex('x'), await other.mutex('x')];
+    await until(() => way.statements.includes('unlisten *'));
+    const held = await yours.holdAsync();
+    const listen = way.hold(/^listen/);
+    const waiting = mine.holdAsync();
+    await until(async () => (await yours.inspect())?.waiting === 1);
+    await held.unlock();
+    await until(async () => (await yours.inspect())?.holders.length === 1);
+    listen();
+    await (await waiting).unlock();
+  });
+
   test('calls that wait go in one statement', async () => {
     const one = await proxy(setting.server.port);
     const space = await connectBy(another({ connectionString: one.url }), { partitions: 4 });
