@@ -16,11 +16,13 @@ import {
   type Caller,
   compareFixed,
   compareFixedRates,
+  compareMore,
   compareRandom,
   compareRandomRates,
   encoded,
   FEW_OF_RATES,
   schemaText,
+  TABLES,
   Tables,
   underTest,
 } from './tables.js';
@@ -37,6 +39,9 @@ create table ${name}.step (
 create function ${name}.note(channel text, payload text) returns void language sql as $$
   select set_config('check.told', current_setting('check.told') || channel || ' ' || payload || chr(10), false);
 $$;
+create function ${name}.clear() returns void language sql as $$
+  truncate ${TABLES.map((table) => `${name}.${table}`).join()} restart identity;
+$$;
 create function ${name}.replay(one int, first int, last int, records boolean) returns int language plpgsql as $$
 declare
   step record;
@@ -44,6 +49,10 @@ declare
 begin
   for step in select * from ${name}.step s where s.sequence = one and s.at between first and last order by s.at loop
     perform set_config('check.told', '', false);
+    if cardinality(step.args) = 0 then
+      perform ${name}.clear();
+      continue;
+    end if;
     perform ${name}.begin(step.micros, step.history);
     did := ${name}.turn_1('test', 0, step.args);
     did := md5(did || ${name}.rows()::text || current_setting('check.told'));
@@ -68,7 +77,10 @@ class Recorder implements Caller {
     this.#server = new Server(turnChunk(constants));
   }
 
-  async begin(): Promise<void> {}
+  async begin(): Promise<void> {
+    this.data = new Data();
+    if (this.steps.length > 0) this.steps.push({ args: [], where: { time: 0, history: '' } });
+  }
 
   async call(args: readonly string[], where: Surroundings): Promise<unknown> {
     this.steps.push({ args, where });
@@ -184,6 +196,7 @@ try {
   ]);
   const usual = await record(`usual_${process.pid}`, USUAL, [
     [false, compareFixed],
+    [false, compareMore],
     [true, compareFixedRates],
     [false, (on) => compareRandom(on, 1, 2 * CALLS, USUAL)],
     [true, (on) => compareRandomRates(on, 1, CALLS)],
@@ -230,8 +243,7 @@ try {
     if (at % 100 === 99) console.log(`${at + 1} of ${mutants.length}: ${JSON.stringify(Object.fromEntries(by))}`);
   }
   console.log(`${mutants.length} mutants: ${JSON.stringify(Object.fromEntries(by))}`);
-  for (const { tables, schema } of [few[0], fewOfRates[0], usual[0]] as Sequence[]) {
-    await tables.query(`drop schema ${schema} cascade`);
+  for (const { tables } of [few[0], fewOfRates[0], usual[0]] as Sequence[]) {
     await tables.end();
   }
 } finally {

@@ -10,6 +10,7 @@ import {
   ComparingTables,
   compareFixed,
   compareFixedRates,
+  compareMore,
   compareRandom,
   compareRandomRates,
   FEW_OF_RATES,
@@ -33,6 +34,7 @@ try {
     };
     if (name === 'usual') {
       await run('fixed sequence', () => compareFixed(on));
+      await run('another fixed sequence', () => compareMore(on));
       await run('fixed sequence of rates', () => compareFixedRates(on));
     }
     for (let seed = first; seed < first + seeds; seed++) {

@@ -27,15 +27,26 @@ export function schemaText(): string {
 /** Recordings of rates in which all dates that lie ahead are listed, and there may be few runs and holes. */
 export const FEW_OF_RATES: Constants = { FAR: 0, BEATS: 3600, MOST_RUNS: 8, MOST_HOLES: 2 };
 
+/** All tables. */
+export const TABLES = ['partition', 'history', 'session', 'object', 'request', 'unfinished', 'rate', 'dated'];
+
 /** A session that only watches. */
 export const WATCHER = 'b000000000000000';
 
+/** What the function asks for the time, and for the name of a history. */
+const NAME = 'gen_random_uuid()::text';
 const CLOCK = 'extract(epoch from clock_timestamp()) * 1000000';
 
-/** The schema under a name of its own, with other constants, and a clock that `Tables` sets. */
+/** The schema under a name of its own, with other constants, and with the clock and the history that `Tables` sets. */
 export function underTest(schema: string, name: string, constants: Constants): string {
-  let text = schema.replace(CLOCK, "current_setting('check.now')::bigint");
-  if (text === schema) throw new Error(`the schema does not ask for ${CLOCK}`);
+  let text = schema;
+  for (const [asked, setting] of [
+    [CLOCK, "current_setting('check.now')::bigint"],
+    [NAME, "current_setting('check.history')"],
+  ] as const) {
+    if (!text.includes(asked)) throw new Error(`the schema does not ask for ${asked}`);
+    text = text.replace(asked, setting);
+  }
   for (const [constant, value] of Object.entries(constants)) {
     const changed = text.replace(
       new RegExp(`\\b(${constant.toLowerCase()} constant [a-z ]+ := )\\d+`, 'g'),
@@ -66,15 +77,9 @@ create function ${name}.rows() returns json language sql as $$
 $$;
 
 create function ${name}.begin(micros text, history_name text) returns void language plpgsql as $$
-declare
-  id int;
 begin
-  perform set_config('check.now', micros, false);
-  select x.id into id from ${name}.partition x where x.space = 'test' and x.number = 0;
-  if not found then
-    insert into ${name}.partition (space, number) values ('test', 0) returning partition.id into id;
-  end if;
-  insert into ${name}.history values (id, history_name) on conflict (part) do update set name = excluded.name;
+  perform set_config('check.now', micros, false), set_config('check.history', history_name, false);
+  delete from ${name}.history h where h.name <> history_name;
 end $$;
 
 create function ${name}.run(args text[], micros text, history_name text) returns json language plpgsql as $$
@@ -286,7 +291,7 @@ function comparable(reply: unknown): unknown {
 
 // The comparison ------------------------------------------------------------------------------------------------------
 
-/** A schema of its own on a server, and calls of its function at a given time. */
+/** A database of its own on a server, because all of a database hear its messages, and calls of its function at a given time. */
 export class Tables {
   readonly #client: pg.Client;
   readonly #name: string;
@@ -297,9 +302,9 @@ export class Tables {
     this.#name = name;
   }
 
-  /** A connection to a schema that is made. sids: the sessions whose messages it hears. */
+  /** A connection to a database that is made. sids: the sessions whose messages it hears. */
   static async join(url: string, name: string, sids: readonly string[]): Promise<Tables> {
-    const client = new pg.Client(url);
+    const client = new pg.Client(`${url.slice(0, url.lastIndexOf('/'))}/${name}`);
     client.on('error', () => {});
     await client.connect();
     const made = new Tables(client, name);
@@ -309,8 +314,13 @@ export class Tables {
   }
 
   static async make(url: string, name: string, schema: string, constants: Constants): Promise<Tables> {
+    const admin = new pg.Client(url);
+    await admin.connect();
+    await admin.query(`drop database if exists ${name}`);
+    await admin.query(`create database ${name}`);
+    await admin.end();
     const made = await Tables.join(url, name, [...SIDS, WATCHER]);
-    await made.query(`set client_min_messages = warning; drop schema if exists ${name} cascade`);
+    await made.query('set client_min_messages = warning');
     await made.query(underTest(schema, name, constants) + RUNNER(name));
     return made;
   }
@@ -322,8 +332,7 @@ export class Tables {
 
   /** Forgets all rows. */
   async clear(): Promise<void> {
-    const tables = ['partition', 'history', 'session', 'object', 'request', 'unfinished', 'rate', 'dated'];
-    await this.query(`truncate ${tables.map((table) => `${this.#name}.${table}`).join()} restart identity`);
+    await this.query(`truncate ${TABLES.map((table) => `${this.#name}.${table}`).join()} restart identity`);
   }
 
   /** What has come since the last time. */
@@ -511,6 +520,43 @@ export async function compareFixed(on: Caller): Promise<void> {
     isBegun ||= args[0] === SIDS[0] && args[4] === '2';
     if (isFull || forbidden || !isBegun) continue;
     await on.call(asProcess(args, on.data), { time: time ?? START * 1000, history: HISTORY });
+  }
+}
+
+/** A fixed sequence for what the other calls seldom hit, and another one at each of its beginnings. */
+export async function compareMore(on: Caller): Promise<void> {
+  const [one, two, three] = SIDS as [string, string, string];
+  const where = { time: START * 1000, history: HISTORY };
+  const late = (START - 1_577_836_800_000) * 1024;
+  const rid = (number: number): string => hex(number, 10);
+  const call = async (sid: string, ...args: readonly string[]): Promise<void> => {
+    if (!on.difference) await on.call([sid, '0', 'c:', ...args], where);
+  };
+  const enter = (sid: string, topmost = 0) => call(sid, ...wire.enter(1, 3_600_000, 'l', '-', hex(topmost)));
+  const ask = (name: string, number: number, n = 1): string[] => ['A', name, '-', rid(number), hex(n, 8)];
+  const give = (sid: string, name: string, number: number, n: number, passes: number) => {
+    const ticket = ticketIn(on.data)(sid, rid(number));
+    return call(sid, 'D', name, rid(number), ticket, hex(n, 8), `${n}`, '-', `${passes}`, '0');
+  };
+  // A process that enters first knows tickets: few, as many as the time gives, and one more or less.
+  for (const topmost of [1, late - 1, late, late + 1]) {
+    await on.begin();
+    await enter(one, topmost);
+    await enter(two, topmost + 1);
+  }
+  // Grants are left while the tickets leap.
+  await call(two, 'N', 'left', 's', '200', '0', '0', '0', ...ask('left', 1, 200));
+  await call(two, ...Array.from({ length: 132 }, (_, at) => ask('left', 2 + at)).flat());
+  await give(two, 'left', 1, 200, 0);
+  await enter(one, 2 * late);
+  for (let i = 0; i < 2; i++) await call(one, 'B', '-');
+  // Three processes wait for a mutex: who gets it hears at once whether another one waits.
+  for (const bypass of [600, 3, 0]) {
+    await on.begin();
+    for (const sid of [one, two, three]) await enter(sid);
+    await call(one, 'N', 'm', 'm', '1', '0', '0', `${bypass}`, ...ask('m', 1));
+    for (const [at, sid] of [two, two, three, one, two].entries()) await call(sid, ...ask('m', 2 + at));
+    for (const [at, sid] of [one, two, two, three, one, two].entries()) await give(sid, 'm', 1 + at, 1, at);
   }
 }
 

@@ -9,6 +9,7 @@ import {
   ComparingTables,
   compareFixed,
   compareFixedRates,
+  compareMore,
   compareRandom,
   compareRandomRates,
   FEW_OF_RATES,
@@ -41,6 +42,10 @@ onPostgres('tables', (setting) => {
   test('does what the script does in the fixed sequence', LONG, async () => {
     const { letters } = await compared(USUAL, compareFixed);
     expect(letters).toBe('ABDIKLNORSUX');
+  });
+
+  test('does what the script does in another fixed sequence', LONG, async () => {
+    await compared(USUAL, compareMore);
   });
 
   test('does what the script does in the fixed sequence of rates', LONG, async () => {

@@ -13,6 +13,8 @@
 -- (scripts/compile-lua.mjs), over maps and lists of its own in place of keys (local/store.ts). What only the broker
 -- does stands behind three hyphens, and what only a server does between -- [server and -- server]. The broker knows from
 -- the kernel who has died, so it watches no leases; there is one history and one partition; and no memory is full.
+-- PostgreSQL does the same in a function over tables (../postgres/schema.sql), which test/tables.test.ts compares with the
+-- script.
 --
 -- ARGV: sid conn channel (the session, the number of its connection, the prefix of the channels), then the operations.
 -- An operation is a letter and its arguments. Their number is fixed, or one of the arguments is a count.
