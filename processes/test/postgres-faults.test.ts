@@ -3,9 +3,13 @@ import { expect, onTestFinished, test } from 'vitest';
 import { LeaseLostError } from '../src/errors.js';
 import { fnv1a } from '../src/runtime/hash.js';
 import { Space } from '../src/space/space.js';
+import { WHOLE } from './each-server.js';
 import { proxy } from './postgres-proxy.js';
 import { onPostgres } from './postgres-setting.js';
 import { sleep, until } from './setting.js';
+
+/** How often something is cut, killed or restarted. */
+const ROUNDS = WHOLE ? 480 : 24;
 
 /** A statement that calls the function. */
 const CALL = /turn_1/;
@@ -250,7 +254,9 @@ onPostgres('faults', (setting) => {
     await until(() => failovers.length > 0);
   });
 
-  test('turns under cuts, kills and restarts: never two at once, tokens rise, nothing is lost', async () => {
+  test('turns under cuts, kills and restarts: never two at once, tokens rise, nothing is lost', {
+    timeout: 900_000,
+  }, async () => {
     const ways = await Promise.all([1, 2, 3].map(() => proxy(setting.server.port)));
     const spaces = await Promise.all(
       ways.map(({ url }) => Space.connect(another({ connectionString: url }), { space: setting.space })),
@@ -274,7 +280,7 @@ onPostgres('faults', (setting) => {
     };
     const working = spaces.flatMap((space) => [work(space), work(space)]);
     working.forEach((each) => void each.catch(() => {}));
-    for (let round = 0; round < 24; round++) {
+    for (let round = 0; round < ROUNDS; round++) {
       const way = ways[round % 3];
       const before = turns;
       await until(() => turns > before + 3);
