@@ -78,7 +78,9 @@ create table if not exists taketurns.session (
   primary key (part, sid)
 ) with (fillfactor = 50);
 
--- The last five columns are 0, false or null but for mutexes.
+-- bypass to holder are 0, false or null but for mutexes. served: the ticket of the last head of the queue, which is smaller
+-- than those of all requests that wait. Whoever looks for the head begins behind it: requests that have left the queue
+-- stay in its index until a vacuum, and all looks would pass them.
 create table if not exists taketurns.object (
   part int,
   name text collate "C",
@@ -95,6 +97,7 @@ create table if not exists taketurns.object (
   lent bigint not null default 0,
   noticed boolean not null default false,
   holder text collate "C",
+  served bigint not null default 0,
   primary key (part, name)
 ) with (fillfactor = 50);
 
@@ -251,7 +254,7 @@ end $$;
 create or replace function taketurns.keep_1(inout c taketurns.call_1, in o taketurns.object) language plpgsql as $$
 begin
   update taketurns.object x set kind = o.kind, max = o.max, free = o.free, waiting = o.waiting, deaths = o.deaths,
-    passes = o.passes, lent = o.lent, noticed = o.noticed, holder = o.holder
+    passes = o.passes, lent = o.lent, noticed = o.noticed, holder = o.holder, served = o.served
     where x.part = o.part and x.name = o.name;
   if o.ephemeral and o.free = o.max and o.waiting = 0 and o.deaths = 0 then c.idle := c.idle || o.name; end if;
 end $$;
@@ -286,7 +289,7 @@ begin
     if o.waiting > 0 then
       -- See `lend` in queue.lua.
       select r.sid, r.base into head from taketurns.request r
-        where r.part = o.part and r.name = o.name and r.waits order by r.ticket limit 1;
+        where r.part = o.part and r.name = o.name and r.waits and r.ticket > o.served order by r.ticket limit 1;
       o.lent := ceil((o.bypass - (o.passes - head.base)) / least(o.waiting, 64)::numeric);
       o.lent := greatest(0, least(255, o.lent));
       o.noticed := head.sid <> left(holder, 16);
@@ -297,11 +300,12 @@ end $$;
 
 -- A waiter leaves the queue without permits, and its process hears why.
 create or replace function taketurns.turn_away_1(
-  inout c taketurns.call_1, inout o taketurns.object, in sid text, in rid text, in why text
+  inout c taketurns.call_1, inout o taketurns.object, in sid text, in rid text, in ticket bigint, in why text
 ) language plpgsql as $$
 begin
   c.work := c.work - 1;
   o.waiting := o.waiting - 1;
+  o.served := ticket;
   delete from taketurns.request r where r.part = c.part and r.sid = turn_away_1.sid and r.rid = turn_away_1.rid;
   c := taketurns.tell_1(c, sid, rid || ':' || why);
 end $$;
@@ -315,7 +319,7 @@ declare
 begin
   while o.waiting > 0 loop
     select * into head from taketurns.request r
-      where r.part = o.part and r.name = o.name and r.waits order by r.ticket limit 1;
+      where r.part = o.part and r.name = o.name and r.waits and r.ticket > o.served order by r.ticket limit 1;
     if head.n > o.free and head.n <= o.max then return; end if;
     if c.work <= 0 then
       insert into taketurns.unfinished values (o.part, o.name) on conflict do nothing;
@@ -323,11 +327,12 @@ begin
       return;
     end if;
     if head.n > o.max then
-      held := taketurns.turn_away_1(c, o, head.sid, head.rid, 'm' || o.max);
+      held := taketurns.turn_away_1(c, o, head.sid, head.rid, head.ticket, 'm' || o.max);
       c := held.c;
       o := held.o;
     else
       c.work := c.work - 1;
+      o.served := head.ticket;
       -- A request that has waited since an earlier history gets a new ticket, see `renew` in queue.lua.
       if not c.is_compared then c := taketurns.compare_1(c); end if;
       if head.ticket <= c.leapt then
@@ -411,7 +416,7 @@ begin
   is_left := false;
   while o.waiting > 0 loop
     select r.sid, r.rid, r.ticket into head from taketurns.request r
-      where r.part = o.part and r.name = o.name and r.waits order by r.ticket limit 1;
+      where r.part = o.part and r.name = o.name and r.waits and r.ticket > o.served order by r.ticket limit 1;
     is_left := head.ticket <= up_to;
     if not is_left or c.work <= 0 then
       did := taketurns.grant_1(c, o);
@@ -420,7 +425,7 @@ begin
       exit;
     end if;
     is_left := false;
-    did := taketurns.turn_away_1(c, o, head.sid, head.rid, why);
+    did := taketurns.turn_away_1(c, o, head.sid, head.rid, head.ticket, why);
     c := did.c;
     o := did.o;
   end loop;
@@ -1596,7 +1601,7 @@ begin
     end case;
     if lives then -- the object has changed; as `keep_1` does
       update taketurns.object x set free = o.free, waiting = o.waiting, deaths = o.deaths, passes = o.passes, lent = o.lent,
-        noticed = o.noticed, holder = o.holder where x.part = c.part and x.name = o.name;
+        noticed = o.noticed, holder = o.holder, served = o.served where x.part = c.part and x.name = o.name;
       if o.ephemeral and o.free = o.max and o.waiting = 0 and o.deaths = 0 then c.idle := c.idle || o.name; end if;
     end if;
   end loop;
