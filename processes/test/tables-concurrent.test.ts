@@ -82,6 +82,7 @@ onPostgres('concurrent calls', (setting) => {
     const standby = await startPostgres({ of: primary });
     // The last call of the primary may be lost.
     const late = wire.beatIn((await turn(client, TWO, 'B', '-'))[0]).sign;
+    expect(late.place).toBe(before.place);
     await client.end();
     await primary.kill();
     await standby.query('select pg_promote()');

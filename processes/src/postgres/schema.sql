@@ -211,20 +211,18 @@ $$ select ('x' || lpad(hex, 16, '0'))::bit(64)::bigint $$;
 
 -- Tickets (tickets.lua) ------------------------------------------------------------------------------------------------
 
--- Notices that the data has another history, and then lets the tickets leap.
+-- The data has another history, or the caller knows a later ticket (`is_compared` is not true): lets the tickets leap.
 create or replace function taketurns.compare_1(inout c taketurns.call_1) language plpgsql as $$
 declare
   before bigint := c.ticket;
   is_other boolean;
 begin
-  if c.is_compared then return; end if;
   c.is_compared := true;
   if c.current is null then
     c.current := replace(gen_random_uuid()::text, '-', '');
     insert into taketurns.history values (c.part, c.current);
   end if;
   is_other := c.history is distinct from c.current;
-  if not is_other and c.topmost <= c.ticket then return; end if;
   c.is_changed := true;
   c.late := (c.now - 1577836800000) * 1024;
   before := greatest(before, c.topmost);
