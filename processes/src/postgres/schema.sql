@@ -197,7 +197,7 @@ do $$ begin
     epoch double precision, run_dates double precision[], run_counts double precision[],
     hole_dates double precision[], hole_counts double precision[], is_rare boolean, resized double precision,
     repaired double precision, paused double precision, moved double precision,
-    stopped double precision, cancelled double precision, needed double precision, is_changed boolean
+    stopped double precision, cancelled double precision, needed double precision, grows boolean, is_changed boolean
   );
 exception when duplicate_object then null; end $$;
 
@@ -709,8 +709,10 @@ begin
   r.numbers := wanted;
   r.slack := taketurns.number_1(substr(wanted, 31, 14));
   select * into s from taketurns.rate x where x.part = c.part and x.name = rate_name and x.until * 1000 >= c.micros;
+  r.grows := false;
   if s.numbers <> wanted then
     if not replaces then r.numbers := s.numbers; end if;
+    r.grows := r.slack > taketurns.number_1(substr(s.numbers, 31, 14));
     r.slack := greatest(r.slack, taketurns.number_1(substr(s.numbers, 31, 14)));
     r.numbers := left(r.numbers, 30) || taketurns.hex_1(r.slack::bigint);
   end if;
@@ -887,6 +889,15 @@ begin
   r.following := greatest(r.following, floor(known_last + least(missing, r.burst) * r.pace));
 end $$;
 
+-- The slack becomes another one, so a new epoch begins.
+create or replace function taketurns.change_slack_1(in c taketurns.call_1, inout r taketurns.rate_1)
+language plpgsql as $$
+begin
+  r := taketurns.begin_1(
+    r, greatest(c.moment, r.epoch + 1), case when c.pause_of_loss > 0 then r.repaired else r.given end
+  );
+end $$;
+
 -- Nobody has asked for so long a slack for a while: it becomes as long as the caller asks for.
 create or replace function taketurns.shorten_1(
   in c taketurns.call_1, inout r taketurns.rate_1, in wanted double precision
@@ -900,7 +911,7 @@ begin
     r.is_changed := true;
   elsif c.moment - r.needed > quiet then
     for i in 1..cardinality(r.run_dates) loop r.run_dates[i] := r.run_dates[i] + r.slack - wanted; end loop;
-    r := taketurns.begin_1(r, greatest(c.moment, r.epoch + 1), r.given);
+    r := taketurns.change_slack_1(c, r);
     r.latest := r.latest + r.slack - wanted;
     r.needed := 0;
     r.numbers := left(r.numbers, 30) || taketurns.hex_1(wanted::bigint);
@@ -1093,6 +1104,7 @@ begin
   if epoch > r.epoch or known > r.given or known > 0 and epoch < r.epoch then
     r := taketurns.mend_1(c, r, epoch, known, args[at + 4]::double precision);
   end if;
+  if r.grows and (what <> 'I' or r.is_changed) then r := taketurns.change_slack_1(c, r); end if;
   if what = 'T' and (slack < r.slack or r.needed > 0) then r := taketurns.shorten_1(c, r, slack); end if;
   date := greatest(c.moment, r.paused);
   if what = 'T' or what = 'I' and a > 0 then
