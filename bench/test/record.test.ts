@@ -235,7 +235,17 @@ describe('the time left', () => {
 describe('taketurns bench --record', () => {
   const file = join(folder, 'stopped.jsonl');
   const json = join(folder, 'stopped.json');
-  const common = ['bench', 'semaphores', '--paper', '--rows', 'js-*', '--threads', '1,2', '--warm-up', '5'];
+  const common = [
+    'bench',
+    'semaphores',
+    '--paper',
+    '--rows',
+    'js-ticket-notify-all,js-barging',
+    '--threads',
+    '1,2',
+    '--warm-up',
+    '5',
+  ];
   const output = ['--no-pairs', '--record', file, '--json', json, '--svg', join(folder, 'stopped.svg')];
   const args = [...common, ...output, '--runs', '3', '--seconds'];
   const linesOf = (): string[] => {

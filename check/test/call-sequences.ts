@@ -401,6 +401,12 @@ export class Sequence {
       case 10:
       case 11:
       case 12: {
+        const [run] = this.#runsOf(t, m);
+        if (run && this.#draw(3)) {
+          const given = this.#call(t, 'unlockToOwn', [m, run.number, counted]);
+          if (given === 1) this.#settled(run, 1);
+          if (given !== 0) return given;
+        }
         const outcome = this.#call(t, 'unlock', [m]);
         return outcome === MORE && this.#draw(10) ? this.#call(t, 'wakeHead', [m]) : outcome;
       }
@@ -636,8 +642,15 @@ export class Sequence {
       case 15:
         return this.#arrive(t, s, n);
       case 16:
-      case 17:
+      case 17: {
+        const [run] = this.#runsOf(t, s);
+        if (run && this.#draw(4) === 0) {
+          const given = this.#call(t, 'releaseToOwn', [s, n, run.number, counted]);
+          if (given === 1) this.#settled(run, 1);
+          return given;
+        }
         return this.#settle(t, s);
+      }
       case 18: {
         // Sometimes the generation is wrong by one.
         const generation = this.#call(t, 'generation', [s]);

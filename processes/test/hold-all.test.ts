@@ -13,7 +13,9 @@ onForms('holdAll', ({ join, forget }) => {
     const yours = await Promise.all(names.map((name) => b.mutex(name)));
     const [x, y] = mine as [(typeof mine)[0], (typeof mine)[0]];
     const first = await x.holdAsync();
-    const waits = [a.holdAll(mine), b.holdAll([...yours].reverse())];
+    const waits = [a.holdAll(mine)];
+    await until(async () => (await x.inspect())?.waiting === 1);
+    waits.push(b.holdAll([...yours].reverse()));
     await until(async () => (await x.inspect())?.waiting === 2);
     // A process that waits for the first object holds none of the others.
     expect((await y.inspect())?.free).toBe(1);

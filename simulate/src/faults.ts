@@ -42,8 +42,8 @@ const runtime: Record<string, Fault> = {
     kinds: ['Semaphore', 'Mutex'],
     patches: [
       {
-        find: 'if (isNested) run.alone?.(rejected(reason)); } this.#settle();',
-        put: 'if (isNested) run.alone?.(rejected(reason)); } this.#pay();',
+        find: '(run.alone, rejected(reason)); } this.#settle();',
+        put: '(run.alone, rejected(reason)); } this.#pay();',
       },
     ],
   },

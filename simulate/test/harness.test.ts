@@ -146,7 +146,7 @@ test('a thread that blocks where nobody can wake it is found', () => {
 
 test('a promise of the library that is rejected, and that nobody can handle, is a failure', async () => {
   const wanted = { seed: 1, runs: 2000, kinds: ['Mutex'] };
-  const rejected = 'value.catch((error) => refuse(this, error, leaving?.reason))';
+  const rejected = 'value.catch((error) => refuse(this.#mutex, error, this.reason))';
   const patches = [{ find: rejected, put: `(${rejected}, ${rejected})` }];
   const { found } = await search(patches, wanted);
   expect(found?.error.message).toBe('the library has rejected a promise that nobody handles');

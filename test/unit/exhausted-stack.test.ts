@@ -8,7 +8,7 @@ import { Channel, number } from 'taketurns/channel';
 import { KeyedRateLimiter, RateLimiter } from 'taketurns/keyed';
 import { CountingSemaphore } from 'taketurns/p0514';
 import { Barrier, Condition, RwLock, WaitGroup } from 'taketurns/sync';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { R_PAGE } from '../../src/border/numbers.js';
 import type { Signal } from '../../src/common/signals.js';
 import { LOCK } from '../../src/look/rate-page.js';
@@ -850,6 +850,19 @@ describe("if an exception ends a call of the library in a call of limit that cou
   });
 });
 
+/** The messages of the rejections that nobody handles, until the test is over. The runner of the tests hears none. */
+function rejectionsReported(): string[] {
+  const reported: string[] = [];
+  const listeners = process.rawListeners('unhandledRejection');
+  process.removeAllListeners('unhandledRejection');
+  process.on('unhandledRejection', (error: Error) => reported.push(error.message));
+  onTestFinished(() => {
+    process.removeAllListeners('unhandledRejection');
+    for (const listener of listeners) process.on('unhandledRejection', listener as never);
+  });
+  return reported;
+}
+
 /** Throws at a call of a function of the engine, if the stack has this function of the library. Returns how to end it. */
 function cutAt(owner: object, name: string, within: RegExp, left: number): () => number {
   const functions = owner as Record<string, (...args: never[]) => unknown>;
@@ -881,6 +894,7 @@ describe('if an exception ends a call when the schedule of a rate has decided ab
   };
   it.each(Object.keys(acts))('the promise is told what was decided: %s', async (act) => {
     const [call, permits, expected, owner, name, within] = acts[act] as (typeof acts)[string];
+    const reported = rejectionsReported();
     let cuts = 0;
     for (let left = 1, isCut = true; isCut; left++) {
       const arena = new Arena();
@@ -910,6 +924,8 @@ describe('if an exception ends a call when the schedule of a rate has decided ab
       expect([left, limiter.waiting, limiter.inspect().taken]).toEqual([left, 0, expected === 'begun' ? 3 : 5]);
       limiter.dispose();
     }
+    // A cut in a microtask of the library reaches the user.
+    expect(new Set(reported)).toEqual(new Set(reported.length > 0 ? ['Maximum call stack size exceeded'] : []));
     expect(cuts).toBeGreaterThan(0);
   });
 
