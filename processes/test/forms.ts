@@ -1,6 +1,6 @@
 /**
  * The suite of behaviour: tests that run on all forms of a space, on one machine without a server, on a server of Redis
- * or Valkey and on PostgreSQL. What only one form has is tested apart (`onServers` in setting.ts, `onPostgres` in
+ * or Valkey and, in CI, on PostgreSQL. What only one form has is tested apart (`onServers` in setting.ts, `onPostgres` in
  * postgres-setting.ts, and the files local*.test.ts).
  */
 import { closeSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { Folder, newMember } from '../src/local/generations.js';
 import { readJournal } from '../src/local/journal.js';
 import type { SpaceOptions } from '../src/options.js';
 import { Space } from '../src/space/space.js';
-import { onPostgres } from './postgres-setting.js';
+import { onPostgres, type PostgresSetting } from './postgres-setting.js';
 import { onServers } from './setting.js';
 
 export interface Form {
@@ -59,7 +59,7 @@ export function onForms(name: string, tests: (form: Form) => void, which: 'all' 
     },
     which,
   );
-  onPostgres(name, (setting) => {
+  const onTables = (setting: PostgresSetting): void =>
     tests({
       join: setting.join,
       cut: setting.cut,
@@ -74,7 +74,7 @@ export function onForms(name: string, tests: (form: Form) => void, which: 'all' 
         return found as unknown as { objects: number; requests: number };
       },
     });
-  });
+  onPostgres(name, onTables, 'in CI');
 }
 
 const FORGET = `do $$ begin
