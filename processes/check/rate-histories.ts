@@ -24,6 +24,8 @@ export const HISTORIES: Readonly<Record<string, Partial<HistoryOptions> & { read
   'losses of long windows': { permits: 200, per: 4000, burst: 200, slack: 400, losses: 2, signals: 50, least: 0.3 },
   failovers: { permits: 200, per: 2000, burst: 100, slack: 400, failovers: 3, least: 0.4 },
   takeovers: { takeovers: 5, cuts: 10, least: 0.1 },
+  // The clock jumps by about as long as nobody answers.
+  'takeovers and jumps': { takeovers: 20, jumps: 50, longestJump: 3000, least: 0.1 },
   all: {
     slow: 20,
     busy: 10,

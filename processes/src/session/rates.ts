@@ -154,13 +154,16 @@ export class Rate {
   async ask(demand: wire.RateDemand, numbers = this.numbers): Promise<Answered> {
     if (this.end) throw this.end;
     this.#rates.keep(this);
-    const sent = this.clock.now();
+    let sent = this.clock.now();
     this.asking++;
     let { known } = this;
     try {
       const answer = await this.session.calls.operate(() => {
         ({ known } = this);
-        return this.#args(demand, numbers, this.clock.now());
+        // After an outage the question is sent again. If the first time counted, a jump of the server's clock by as much
+        // as the outage would count as time.
+        sent = this.clock.now();
+        return this.#args(demand, numbers, sent);
       });
       return this.#heard(wire.rateIn(answer, numbers, known), sent);
     } finally {
