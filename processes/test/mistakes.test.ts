@@ -189,6 +189,19 @@ const MISTAKES: Record<string, [call: () => unknown, error: ErrorConstructor | T
 };
 
 describe('a mistake', () => {
+  it('a pause of NaN: the error says what to write if Retry-After is a date', async () => {
+    const api = await s.rateLimiter('api', 1, 1000);
+    const users = s.keyedRateLimiter('users', 1, 1000);
+    const inAnHour = new Date(Date.now() + 3_600_000).toUTCString();
+    for (const pause of [(ms: number) => api.pause(ms), (ms: number) => users.pause('Ann', ms)]) {
+      const error = await pause(1000 * Number(inAnHour)).catch((error: unknown) => error);
+      const [, advice] = /got NaN: if Retry-After is a date, write (.+)$/.exec((error as Error).message) ?? [];
+      await pause(new Function('date', `return ${advice}`)(inAnHour));
+    }
+    expect(await api.dueIn()).toBeGreaterThan(3_500_000);
+    expect(await users.dueIn('Ann')).toBeGreaterThan(3_500_000);
+  });
+
   it.each(Object.entries(MISTAKES))('%s', async (_, [call, Kind, text]) => {
     const error = await (async () => call())().catch((error: unknown) => error);
     expect(error).toBeInstanceOf(Kind);

@@ -177,7 +177,11 @@ export function tooMany(kind: string, wanted: number, permits: number): RangeErr
 export function checkPause(kind: string, milliseconds: number): void {
   const LONGEST = 2 ** 31 - 1;
   if (typeof milliseconds === 'number' && milliseconds >= 0 && milliseconds <= LONGEST) return;
-  throw bad('number', `${kind}.pause: milliseconds`, `from 0 to ${LONGEST}`, milliseconds);
+  // 1000 * Number(response.headers.get('Retry-After')) is NaN if the server has sent a date.
+  const instead = Number.isNaN(milliseconds)
+    ? 'if Retry-After is a date, write Math.max(Date.parse(date) - Date.now(), 0)'
+    : '';
+  throw bad('number', `${kind}.pause: milliseconds`, `from 0 to ${LONGEST}`, milliseconds, instead);
 }
 
 /** @internal */
