@@ -45,6 +45,19 @@ export function checkKey(kind: string, method: string, key: Key): void {
   throw bad('number', `${kind}.${method}: key`, 'a string or a safe integer', key, advice);
 }
 
+/**
+ * @internal Returns the key that `inspect` shall describe, or undefined if the call names none. A variable without a value
+ * is a mistake of the caller, who would take the sums of all keys for those of one.
+ */
+export function keyToInspect(kind: string, given: readonly [key?: Key]): Key | undefined {
+  if (given.length === 0) return undefined;
+  const [key] = given;
+  if (key === undefined)
+    throw badType(`${kind}.inspect: key`, 'a string or a safe integer', key, 'for all keys write inspect()');
+  checkKey(kind, 'inspect', key);
+  return key;
+}
+
 /** @internal Checks the first arguments of `runExclusive`. Who forgets the key gives the function in its place. */
 export function checkRun(kind: string, key: Key, run: unknown): void {
   const method = 'runExclusive';

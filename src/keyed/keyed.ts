@@ -36,6 +36,7 @@ import {
   type KeyedStats,
   type KeyStats,
   keyText,
+  keyToInspect,
   MOST_KEYS,
 } from '../common/keys.js';
 import { dispose } from '../common/symbols.js';
@@ -421,9 +422,9 @@ export abstract class Keyed<K extends KeyedKind> extends SharedObject<K> {
    */
   inspect(): KeyedStats;
   inspect(key: Key): KeyStats;
-  inspect(key?: Key): KeyedStats | KeyStats {
+  inspect(...given: [key?: Key]): KeyedStats | KeyStats {
     if (this[isOver]) throw this[disposedError]();
-    if (key !== undefined) checkKey(this.#kind, 'inspect', key);
+    const key = keyToInspect(this.#kind, given);
     const counts = countsOf(this.#table);
     if (key !== undefined) return counts.find((counted) => counted.key === key) ?? { key, out: 0, waiting: 0 };
     return {

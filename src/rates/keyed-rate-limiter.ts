@@ -10,7 +10,7 @@
  */
 import type { Arena } from '../arena/arena.js';
 import { KIND_KEYED_RATE_LIMITER, O_INITIAL, O_MAX, O_SPIN, O_THRESHOLD, PAGE_SIZE } from '../border/numbers.js';
-import { checkKey, type Key, keyText } from '../common/keys.js';
+import { checkKey, type Key, keyText, keyToInspect } from '../common/keys.js';
 import { checkPause, checkRate, checkSpent, type Rate, type RateOptions } from '../common/rate.js';
 import type { Properties } from '../objects/options.js';
 import { type Definition, differing, find, type Handle, make, open } from '../objects/reference.js';
@@ -244,8 +244,8 @@ export class KeyedRateLimiter extends SharedObject<typeof KIND> implements Rate 
    */
   inspect(): KeyedRateLimiterStats;
   inspect(key: Key): RateOfKeyStats;
-  inspect(key?: Key): KeyedRateLimiterStats | RateOfKeyStats {
-    if (key !== undefined) checkKey(KIND, 'inspect', key);
+  inspect(...given: [key?: Key]): KeyedRateLimiterStats | RateOfKeyStats {
+    const key = keyToInspect(KIND, given);
     this.#checkOpen();
     const { permits, per, burst } = this;
     if (key !== undefined) return { permits, per, burst, taken: this.#memory.taken(key) };

@@ -9,7 +9,7 @@
  * nobody waits any more, it goes back (`#tidy`): each new key looks at two queues, all in turn.
  */
 import { checkInteger, checkOptions } from '../common/errors.js';
-import { checkKey, type Key, keyText } from '../common/keys.js';
+import { checkKey, type Key, keyText, keyToInspect } from '../common/keys.js';
 import type { Limited } from '../common/limiting.js';
 import {
   checkPause,
@@ -267,10 +267,10 @@ export class KeyedRateLimiter extends TaskObject implements KeyedRateLimiting {
    */
   inspect(): KeyedRateLimiterStats;
   inspect(key: Key): RateLimiterStats;
-  inspect(key?: Key): KeyedRateLimiterStats | RateLimiterStats {
+  inspect(...given: [key?: Key]): KeyedRateLimiterStats | RateLimiterStats {
     this[checkOpen]();
+    const key = keyToInspect(KIND, given);
     if (key === undefined) return { ...this.#rate, size: this.#size, waiting: this[count] };
-    checkKey(KIND, 'inspect', key);
     const queue = this.#queues.get(key);
     const { taken = this.#cells.taken(key), count: waiting = 0, timeouts = 0, waiters = [] } = queue ?? {};
     return { ...this.#rate, taken, waiting, timeouts, waiters };

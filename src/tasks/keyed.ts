@@ -17,7 +17,16 @@
 
 import { checkInteger } from '../common/errors.js';
 import { end } from '../common/guard.js';
-import { checkKey, inOrder, type Key, type KeyedStats, type KeyStats, keyText, MOST_KEYS } from '../common/keys.js';
+import {
+  checkKey,
+  inOrder,
+  type Key,
+  type KeyedStats,
+  type KeyStats,
+  keyText,
+  keyToInspect,
+  MOST_KEYS,
+} from '../common/keys.js';
 import type { WaitOptions } from '../common/waits.js';
 import { giveBack, Held, type Source } from './guards.js';
 import { Permits } from './permits.js';
@@ -195,12 +204,10 @@ export abstract class Keyed extends TaskObject {
    */
   inspect(): KeyedStats;
   inspect(key: Key): KeyStats;
-  inspect(key?: Key): KeyedStats | KeyStats {
+  inspect(...given: [key?: Key]): KeyedStats | KeyStats {
     this[checkOpen]();
-    if (key !== undefined) {
-      checkKey(this.#kind, 'inspect', key);
-      return this.#inspect(key);
-    }
+    const key = keyToInspect(this.#kind, given);
+    if (key !== undefined) return this.#inspect(key);
     let timeouts = this.#timeouts;
     const keys: KeyStats[] = [];
     for (const entry of this.#all()) {

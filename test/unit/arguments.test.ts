@@ -412,6 +412,48 @@ describe('null is no missing value', () => {
   });
 });
 
+it('a pause of NaN: the error says what to write if Retry-After is a date', async () => {
+  const limiters = [keyed.RateLimiter, tasks.RateLimiter].map((Class) => new Class(1, 1000));
+  const users = [keyed.KeyedRateLimiter, tasks.KeyedRateLimiter].map((Class) => new Class(1, 1000));
+  const pauses = [
+    ...limiters.map((limiter) => (ms: number) => limiter.pause(ms)),
+    ...users.map((limiter) => (ms: number) => limiter.pause('Ann', ms)),
+  ];
+  const inAnHour = new Date(Date.now() + 3_600_000).toUTCString();
+  const before = new Date(0).toUTCString();
+  for (const pause of pauses) {
+    const error = await failure(() => pause(1000 * Number(inAnHour)));
+    expect(error.constructor).toBe(RangeError);
+    const [, advice] = /got NaN: if Retry-After is a date, write (.+)$/.exec(error.message) ?? [];
+    const advised = new Function('date', `return ${advice}`) as (date: string) => number;
+    pause(advised(before));
+    pause(advised(inAnHour));
+  }
+  // The hour of the header has whole seconds.
+  for (const limiter of limiters) expect(limiter.dueIn()).toBeGreaterThan(3_500_000);
+  for (const limiter of users) expect(limiter.dueIn('Ann')).toBeGreaterThan(3_500_000);
+});
+
+it.each([
+  new keyed.KeyedMutex(),
+  new keyed.KeyedSemaphore(2),
+  new keyed.KeyedRateLimiter(1, 1000),
+  new tasks.KeyedMutex(),
+  new tasks.KeyedSemaphore(2),
+  new tasks.KeyedRateLimiter(1, 1000),
+])(
+  'inspect of %s takes a key without a value for none of the keys',
+  async (table: { inspect(key?: never): unknown }) => {
+    const { name } = table.constructor;
+    const error = await failure(() => table.inspect(undefined));
+    expect([error.constructor, error.message]).toEqual([
+      TypeError,
+      `${name}.inspect: key must be a string or a safe integer, got undefined: for all keys write inspect()`,
+    ]);
+    expect(table.inspect()).not.toHaveProperty('key');
+  },
+);
+
 describe('making an arena', () => {
   it.each([
     ['objects', 1, 2 ** 20],
