@@ -96,12 +96,10 @@ export interface Checked
   readonly heartbeat: URL | string | undefined;
 }
 
+/** The options of `Space.connect` for each server, and those that only one kind of server has. */
+const OPTIONS = ['space', 'lease', 'partitions', 'turn', 'label', 'connectTimeout', 'heartbeat'];
+const OPTIONS_OF_REDIS = ['durability'];
 const OPTIONS_OF_POSTGRES = ['durable', 'createSchema', 'listen'];
-
-const OPTIONS = [
-  ...['space', 'lease', 'partitions', 'turn', 'label', 'connectTimeout', 'durability', 'heartbeat'],
-  ...OPTIONS_OF_POSTGRES,
-];
 
 /**
  * @internal
@@ -137,10 +135,14 @@ export function checkLocalOptions(options: LocalOptions): Checked & { readonly d
   return { ...check(what, options, { lease: LEASE_OF_LOCAL }), directory };
 }
 
-/** Checks the options of `Space.connect`, and fills in the defaults. */
-export function checkSpaceOptions(options: SpaceOptions): Checked {
+/**
+ * Checks the options of `Space.connect`, and fills in the defaults. The driver says what to write in place of an option
+ * that only the other kind of server has.
+ */
+export function checkSpaceOptions(options: SpaceOptions, isPostgres: boolean): Checked {
   const what = 'Space.connect';
-  checkOptions(what, options, withClock(OPTIONS, options));
+  const [own, others] = isPostgres ? [OPTIONS_OF_POSTGRES, OPTIONS_OF_REDIS] : [OPTIONS_OF_REDIS, OPTIONS_OF_POSTGRES];
+  checkOptions(what, options, withClock([...OPTIONS, ...own], options), others);
   return check(what, options);
 }
 

@@ -42,10 +42,10 @@ onServers(
       await expect(pool.runExclusive?.(1, () => {})).rejects.toThrow('run must be a function, got 1');
       await expect(pool.inspect?.(-1)).rejects.toThrow('Semaphore.inspect: limit must be an integer from 0 to 10000');
       await expect(Space.connect(another(), { name: 'shop' } as never)).rejects.toThrow(
-        'options must be of { space, lease, partitions, turn, label, connectTimeout, durability, heartbeat, durable, createSchema, listen }, got "name"',
+        'options must be of { space, lease, partitions, turn, label, connectTimeout, heartbeat, durability }, got "name"',
       );
       await expect(Space.connect(another(), 'shop' as never)).rejects.toThrow(
-        'connectTimeout, durability, heartbeat, durable, createSchema, listen }, got "shop"',
+        'connectTimeout, heartbeat, durability }, got "shop"',
       );
       for (const name of ['lease', 'partitions', 'turn', 'connectTimeout']) {
         await expect(Space.connect(another(), { [name]: null })).rejects.toThrow(`${name} must be an integer from`);

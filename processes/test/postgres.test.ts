@@ -142,6 +142,9 @@ onPostgres('clients', (setting) => {
     await expect(Space.connect(pool, { durability: { replicas: 1, timeout: 10 } })).rejects.toThrow(
       'durability must be left out with a client of PostgreSQL',
     );
+    await expect(Space.connect(pool, { createschema: true } as never)).rejects.toThrow(
+      'options must be of { space, lease, partitions, turn, label, connectTimeout, heartbeat, durable, createSchema, listen } (perhaps createSchema), got "createschema"',
+    );
     await expect(Space.connect(pool, { durable: 1 as never })).rejects.toThrow('durable must be true or false');
     await expect(Space.connect(pool, { createSchema: 'x' as never })).rejects.toThrow(
       'createSchema must be true or false',

@@ -45,6 +45,9 @@ export function driverOf(client: unknown, options: EngineOptions = {}): Driver {
   );
 }
 
+/** Whether it is a client of PostgreSQL. */
+export const isOfPostgres = (client: unknown): boolean => sqlOf(client) !== undefined;
+
 /** What opens connections to PostgreSQL, if the client is one of PostgreSQL. */
 function sqlOf(client: unknown): SqlLibrary | undefined {
   if (!isObject(client)) return undefined;

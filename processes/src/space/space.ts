@@ -28,13 +28,7 @@ import { openRate, type RateLimiter, type RateLimiterOptions } from '../objects/
 import { rateNumbersOf } from '../objects/rate-wait.js';
 import { RwLock } from '../objects/rw-lock.js';
 import { Semaphore } from '../objects/semaphore.js';
-import {
-  type Checked,
-  checkLocalOptions,
-  checkSpaceOptions,
-  type LocalOptions,
-  type SpaceOptions,
-} from '../options.js';
+import { type Checked, checkLocalOptions, type LocalOptions, type SpaceOptions } from '../options.js';
 import { fnv1a } from '../runtime/hash.js';
 import * as wire from '../script/wire.js';
 import { refusal } from '../session/server-error.js';
@@ -191,8 +185,7 @@ export class Space implements AsyncDisposable {
    * @example const space = await Space.connect(new Redis(), { space: 'shop' });
    */
   static async connect(client: unknown, options: SpaceOptions = {}): Promise<Space> {
-    const checked = checkSpaceOptions(options);
-    return Space.#joined(...(await driverFor(client, checked)), checked);
+    return Space.#joined(...(await driverFor(client, options)));
   }
 
   /**
