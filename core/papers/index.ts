@@ -34,7 +34,6 @@ export { clhLock, clhUnlock } from './clh-lock';
 export {
   eventAdvance,
   eventAwait,
-  eventDispose,
   eventRead,
   sequencerDispose,
   sequencerTicket,
@@ -50,6 +49,7 @@ export {
   acquire as locationAcquire,
   dispose as chainDispose,
   dispose as channelDispose,
+  dispose as eventDispose,
   dispose as locationDispose,
   release as chainRelease,
   release as channelRelease,

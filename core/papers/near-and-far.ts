@@ -40,6 +40,9 @@
  *   while the waiter above runs.
  *
  * Dispose closes grant, which passes every value, and then signals every chain.
+ *
+ * An event count (event-count.ts) is such a semaphore without tickets: its count is grant, and a thread that awaits the
+ * value v waits as the thread with ticket v - 1. It posts as if all tickets were taken.
  */
 
 import { ADMITTED, ANSWER_CLOSED } from '../answers';

@@ -27,16 +27,18 @@ describe.each(['address', 'looking', 'key', 'lazy', 'channel', 'location', 'alte
 
 describe.each([1, 2, 5])('a ring of %i slots, of event counts and sequencers', (slots) => {
   it.each([
-    [0, 1],
-    [0, 64],
-    [100, 64],
-  ])('loses nothing (polling %i times, %i buckets)', async (spin, buckets) => {
+    [0, 1, 0],
+    [0, 64, 0],
+    [100, 64, 0],
+    [0, 1, 1],
+    [100, 64, 2],
+  ])('loses nothing (polling %i times, %i buckets, threshold %i)', async (spin, buckets, threshold) => {
     const arena = new Arena({ slots: buckets, chains: buckets });
     const each = roundsOf(300);
     const ring = new Int32Array(new SharedArrayBuffer(4 * slots)).fill(-1);
     const seen = new Int32Array(new SharedArrayBuffer(4 * each * (CROWD / 2)));
-    const put = new EventCount({ arena, spin });
-    const taken = new EventCount({ arena, spin });
+    const put = new EventCount({ arena, spin, threshold });
+    const taken = new EventCount({ arena, spin, threshold });
     await together(crowd, 'put-and-take', {
       put: put.handle,
       taken: taken.handle,

@@ -2,6 +2,7 @@
 import { Arena, DisposedError } from 'taketurns';
 import { EventCount, Sequencer, TicketSemaphore } from 'taketurns/algorithms';
 import { describe, expect, it } from 'vitest';
+import { at, Memory } from '../support/memory.js';
 
 describe('EventCount', () => {
   it.each([0n, 2n ** 32n - 2n, 2n ** 53n - 2n, 2n ** 61n])('counts from %i on', (first) => {
@@ -52,6 +53,25 @@ describe('EventCount', () => {
     expect(() => new Sequencer({ first })).toThrow(
       new RangeError(`Sequencer: first must be from 0n to 2n ** 61n, got ${first}n`),
     );
+  });
+
+  it.each([
+    [{}, 0],
+    [{ threshold: 3 }, 3],
+    [{ threshold: 1, farParks: true }, 1 | at('FAR_PARKS')],
+  ])('with %o, near waiters poll up to the threshold', (options, word) => {
+    const arena = new Arena();
+    const { address } = new EventCount({ arena, ...options }).handle as unknown as { address: number };
+    const memory = new Memory(arena);
+    expect(memory.word(address + at('O_THRESHOLD'))).toBe(word);
+    expect(memory.word(address + at('O_WAKE'))).toBe(at('WAKE_PASS'));
+  });
+
+  it('has no near waiter further than any count', () => {
+    expect(() => new EventCount({ threshold: -1 })).toThrow(
+      'EventCount: threshold must be an integer from 0 to 2147483647',
+    );
+    expect(() => new EventCount({ farParks: 1 as never })).toThrow('EventCount: farParks must be true or false, got 1');
   });
 
   it('is no semaphore', () => {

@@ -23,6 +23,9 @@ import { GOT } from '../scene/words.js';
 import { partsOf } from './parts/program.js';
 
 const EVENT_COUNT = constant('KIND_EVENT_COUNT');
+const WAKE_PASS = constant('WAKE_PASS');
+const FOR_EVER = constant('FOR_EVER');
+const FAR_PARKS = constant('FAR_PARKS');
 
 function expectReached(answer: number, scene: Scene, value: number): void {
   if (scene.closed(0)) {
@@ -84,7 +87,15 @@ function op(word: string): Op {
   }
 }
 
-function model(name: string, program: string, more: { buckets?: number; chains?: number; long?: boolean } = {}): Model {
+interface More {
+  readonly buckets?: number;
+  readonly chains?: number;
+  readonly long?: boolean;
+  readonly threshold?: number;
+  readonly spin?: number;
+}
+
+function model(name: string, program: string, more: More = {}): Model {
   const symmetric = partsOf(program);
   const programs = symmetric.map((part) => part.split(/\s+/).map(op));
   return {
@@ -97,7 +108,8 @@ function model(name: string, program: string, more: { buckets?: number; chains?:
     leaves: true,
     objects: (scene) => {
       for (let t = 0; t < programs.length; t++) scene.callNow(t, 'prepare');
-      scene.semaphore({ permits: 0, kind: EVENT_COUNT });
+      const { threshold = 0, spin = 0 } = more;
+      scene.semaphore({ permits: 0, kind: EVENT_COUNT, wake: WAKE_PASS, threshold, spin });
       scene.semaphore({ permits: 0, kind: constant('KIND_SEQUENCER') });
     },
     end: (scene) => {
@@ -128,4 +140,17 @@ export const models: readonly Model[] = [
   model('dispose and advance', 'A1 | V1 | D'),
   model('two values in one step, more chains than buckets', 'A1 | A2 | V2', { chains: 4 }),
   model('dispose, more chains than buckets', 'A1 | A2 | D', { chains: 4 }),
+  // Near waiters.
+  ...[1, 2].flatMap((threshold) => [
+    model(`threshold ${threshold}: two values, polling`, 'A1 | A3 | V1 V1 V1', { threshold, spin: 1, long: true }),
+    model(`threshold ${threshold}: two await one value`, 'A2 | A2 | V1 V1', { threshold, long: true }),
+    model(`threshold ${threshold}: two values in one step`, 'A2 | A3 | V3', { threshold, buckets: 2 }),
+    model(`threshold ${threshold}: mutual exclusion by a sequencer`, 'T M V1 | T M V1 | T M V1', {
+      threshold,
+      long: true,
+    }),
+    model(`threshold ${threshold}: two by a sequencer, spinning`, 'T M V1 | T M V1', { threshold, spin: FOR_EVER }),
+    model(`threshold ${threshold}: dispose`, 'A1 | A3 | D', { threshold }),
+  ]),
+  model('far waiters park, near ones spin', 'A1 | A3 | V1 V1 V1', { threshold: 1 | FAR_PARKS, spin: FOR_EVER }),
 ];

@@ -101,6 +101,7 @@ export const tables: readonly Table[] = [
         'TwaSemaphore, sequestered',
         'TwaSemaphore, conservative',
         'MultilaneSemaphore',
+        'MultilaneSemaphore, 64 lanes',
       ],
       processors: [4, 16, 64],
     },
@@ -114,6 +115,7 @@ export const tables: readonly Table[] = [
       contenders: [
         ...[0, 1, 2, 4].map((threshold) => `TwaSemaphore, threshold ${threshold}, spinning`),
         'ChainSemaphore, threshold 1, spinning',
+        ...[0, 1, 2].map((threshold) => `EventCount, threshold ${threshold}, spinning`),
       ],
       processors: [4, 16, 64],
     },

@@ -124,17 +124,19 @@ function listing(name: string, prefix: string, properties: Properties = {}): Con
 
 const CONSERVATIVE: Call = { name: 'twaReleaseConservative', args: () => [1] };
 
-/** How many lanes a MultilaneSemaphore has by default. */
-const LANES = 8;
+/** How many lanes a MultilaneSemaphore has by default, and at most. */
+const LANES = [8, 64];
 
-const multilane = bothWays((suffix, spin) => ({
-  name: `MultilaneSemaphore${suffix}`,
-  program: 'algorithms',
-  objects: Array.from({ length: 1 + LANES }, () => ({ kind: 'KIND_MULTILANE_SEMAPHORE', spin })),
-  enter: () => [lanesEnter(LANES)],
-  leave: () => [lanesLeave(LANES)],
-  of: 'chains',
-}));
+const multilane = LANES.flatMap((lanes) =>
+  bothWays((suffix, spin) => ({
+    name: `MultilaneSemaphore${lanes === LANES[0] ? '' : `, ${lanes} lanes`}${suffix}`,
+    program: 'algorithms',
+    objects: Array.from({ length: 1 + lanes }, () => ({ kind: 'KIND_MULTILANE_SEMAPHORE', spin })),
+    enter: () => [lanesEnter(lanes)],
+    leave: () => [lanesLeave(lanes)],
+    of: 'chains',
+  })),
+);
 
 export const chains: readonly Contender[] = [
   ...listing('ChainSemaphore, all', 'chain', { wake: WAKE_ALL }),
@@ -163,11 +165,29 @@ export const chains: readonly Contender[] = [
   ...multilane,
 ];
 
+/** A critical section by an event count and a sequencer: a thread awaits its ticket, and advances when it leaves. */
+const eventCounts = [0, 1, 2].map(
+  (threshold): Contender => ({
+    name: `EventCount, threshold ${threshold}, spinning`,
+    program: 'algorithms',
+    objects: [
+      { kind: 'KIND_EVENT_COUNT', spin: WITHOUT_END, permits: 0, wake: WAKE_PASS, threshold },
+      { kind: 'KIND_SEQUENCER', spin: 0, permits: 0 },
+    ],
+    enter: () => [
+      { name: 'sequencerTicket', on: 1, next: (ticket) => [{ name: 'eventAwait', args: () => [ticket, 0] }] },
+    ],
+    leave: () => [{ name: 'eventAdvance', args: () => [1] }],
+    of: 'thresholds',
+  }),
+);
+
 /**
- * TwaSemaphore, and the semaphores over chains, channels and locations, with several thresholds. The latter semaphores
- * with threshold 0 are above.
+ * TwaSemaphore, the semaphores over chains, channels and locations, and event counts, with several thresholds. The
+ * semaphores over chains, channels and locations with threshold 0 are above.
  */
 export const thresholds: readonly Contender[] = [
+  ...eventCounts,
   ...[0, 1, 2, 4].flatMap((threshold) =>
     bothWays((suffix, spin) => twa(`TwaSemaphore, threshold ${threshold}${suffix}`, spin, threshold, 'thresholds')),
   ),

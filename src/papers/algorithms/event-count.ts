@@ -1,19 +1,26 @@
 /** EventCount is the public face of core/papers/event-count.ts. */
 
 import type { Arena } from '../../arena/arena.js';
-import { ADMITTED, KIND_EVENT_COUNT, LIMIT } from '../../border/numbers.js';
+import { ADMITTED, KIND_EVENT_COUNT, LIMIT, WAKE_PASS } from '../../border/numbers.js';
 import type { Properties } from '../../objects/options.js';
 import { type Definition, find, type Handle, make } from '../../objects/reference.js';
 import { close, disposedError } from '../../objects/shared-object.js';
 import { checkInteger, checkOptions, checkType } from '../../runtime/errors.js';
 import { type PolicyOptions, USUAL } from '../policies.js';
-import { algorithms, ListingObject, objectAt, prepare, prepareFor } from './listing.js';
+import { hashed } from './hash.js';
+import { algorithms, ListingObject, objectAt, prepare, prepareFor, type ThresholdOptions } from './listing.js';
 import { checkProperties } from './objects.js';
 
 /** The options of a new `EventCount`. */
-export interface EventCountOptions extends PolicyOptions {
+export interface EventCountOptions extends PolicyOptions, Pick<ThresholdOptions, 'farParks'> {
   /** The first count, 0n to 2n ** 61n. Default 0n. */
   readonly first?: bigint;
+  /**
+   * The LongTermThreshold, 0 to 2,147,483,647. A thread that awaits a value no further than this above the count is near.
+   * It polls the count `spin` times and then waits as the other threads do. All threads that await one value are near at
+   * the same time. Default 0: no thread polls the count.
+   */
+  readonly threshold?: number;
   /** The arena of the object. Default: `Arena.default`. */
   readonly arena?: Arena;
 }
@@ -29,7 +36,7 @@ const DEFINITION: Definition<typeof KIND, [EventCountOptions]> = {
   properties,
   prepare: (membership) => prepare(membership),
 };
-const DEFAULTS = { spin: 100, names: [], first: 'first' };
+const DEFAULTS = { spin: 100, names: ['threshold'], first: 'first' };
 const LAST = 2n ** 62n;
 
 /**
@@ -114,7 +121,9 @@ export class EventCount extends ListingObject<typeof KIND> {
 }
 
 function properties(what: string, options: EventCountOptions): Properties {
-  checkOptions(what, options, ['first', ...USUAL]);
-  const { first = 0n, policy, spin } = options;
-  return checkProperties(what, 0, { policy, spin, firstTicket: first } as PolicyOptions, DEFAULTS);
+  checkOptions(what, options, ['first', 'threshold', 'farParks', ...USUAL]);
+  const { first = 0n, policy, spin, threshold, farParks } = options;
+  const given = { policy, spin, threshold, firstTicket: first } as PolicyOptions;
+  const checked = hashed(what, checkProperties(what, 0, given, DEFAULTS), { farParks } as EventCountOptions);
+  return { ...checked, variant: BigInt(WAKE_PASS) };
 }
