@@ -19,7 +19,7 @@ inline void print(std::ostream& out, const Arguments& arguments, const Contentio
   out << ",\"iterations\":";
   printAll(out, result.partIterations);
   out << '}';
-  out << ",\"cpuSeconds\":" << result.cpuSeconds;
+  out << ",\"cpuSeconds\":" << result.cpuSeconds << ",\"contextSwitches\":" << result.contextSwitches;
   if (result.longestWaitMs) out << ",\"longestWaitMs\":" << *result.longestWaitMs;
   if (result.bypasses) {
     out << ",\"largestBypass\":" << result.bypasses->largest << ",\"bypasses\":";

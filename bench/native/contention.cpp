@@ -1,5 +1,7 @@
 #include "contention.hpp"
 
+#include <sys/resource.h>
+
 #include <ctime>
 #include <stdexcept>
 
@@ -13,6 +15,12 @@ double processCpuSeconds() {
   timespec used;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
   return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
+}
+
+std::uint64_t contextSwitches() {
+  rusage used;
+  getrusage(RUSAGE_SELF, &used);
+  return static_cast<std::uint64_t>(used.ru_nvcsw) + static_cast<std::uint64_t>(used.ru_nivcsw);
 }
 
 }  // namespace
@@ -30,6 +38,7 @@ ContentionResult Interval::run(double seconds) {
   while (admitted_.load() < threads.size() && Clock::now() < patience) nap();
 
   const double cpuBefore = processCpuSeconds();
+  const std::uint64_t switchesBefore = contextSwitches();
   begin_ = Clock::now();
   phase_.store(measuring, std::memory_order_release);
   ContentionResult result;
@@ -44,11 +53,13 @@ ContentionResult Interval::run(double seconds) {
   }
   end_ = last;
   const double cpuAfter = processCpuSeconds();
+  const std::uint64_t switchesAfter = contextSwitches();
   stop(threads);
 
   result.partIterations.resize(parts);
   result.seconds = std::chrono::duration<double>(end_ - begin_).count();
   result.cpuSeconds = cpuAfter - cpuBefore;
+  result.contextSwitches = switchesAfter - switchesBefore;
   Clock::duration longest{0};
   Mt19937 expected{seed};
   for (const Result& each : results_) {

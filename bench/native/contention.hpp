@@ -26,6 +26,7 @@
 struct ContentionResult {
   double seconds = 0;
   double cpuSeconds = 0;
+  std::uint64_t contextSwitches = 0;  // of all threads, whether they gave their processor away or lost it
   std::vector<std::uint64_t> iterations;   // one for each thread
   std::vector<double> partSeconds;         // one for each part of the interval
   std::vector<std::uint64_t> partIterations;  // one for each part; those of all threads together

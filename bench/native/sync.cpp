@@ -1,5 +1,6 @@
 // The counterparts of taketurns/sync in the C library: rounds of pthread_barrier_t, round trips by pthread_cond_t, and
-// reads under pthread_rwlock_t. Each thread first does the same work untimed, for a tenth of the interval.
+// reads under pthread_rwlock_t. And what the kernel's table of waiters costs if threads wait on one word, or each on a
+// word of its own. Each thread first does the same work untimed, for a tenth of the interval.
 #include <pthread.h>
 #include <unistd.h>
 
@@ -14,7 +15,9 @@
 
 #include "arguments.hpp"
 #include "commands.hpp"
+#include "futex.hpp"
 #include "pause.hpp"
+#include "semaphore.hpp"
 
 namespace {
 
@@ -116,38 +119,56 @@ double roundTrips(double seconds) {
   return interval.perSecond();
 }
 
-// Each thread reads on its own, and the sum of the threads' rates counts. One more thread sleeps, so that the process
-// has at least two threads.
-double reads(unsigned threads, double seconds) {
+// Each thread repeats the operation on its own, and the sum of the threads' rates counts. One more thread sleeps, so that
+// the process has at least two threads.
+template <class Operation>
+double together(unsigned threads, double seconds, Operation operation) {
   constexpr int batch = 1000;
-  pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
   std::promise<void> measured;
   const std::shared_future<void> end = measured.get_future().share();
   std::thread sleeper([end] { end.wait(); });
   std::atomic<unsigned> come{0};
   std::atomic<double> rate{0};
-  std::vector<std::thread> readers;
+  std::vector<std::thread> all;
   for (unsigned i = 0; i < threads; i++) {
-    readers.emplace_back([&] {
+    all.emplace_back([&, i] {
       come++;
       while (come.load() < threads) pauseBriefly();
       Interval interval(seconds);
-      std::uint64_t pairs = 0;
+      std::uint64_t count = 0;
       do {
-        for (int k = 0; k < batch; k++) {
-          pthread_rwlock_rdlock(&lock);
-          pthread_rwlock_unlock(&lock);
-        }
-        pairs += batch;
-      } while (!interval.over(pairs));
+        for (int k = 0; k < batch; k++) operation(i);
+        count += batch;
+      } while (!interval.over(count));
       rate += interval.perSecond();
     });
   }
-  joinAll(readers);
+  joinAll(all);
   measured.set_value();
   sleeper.join();
   return rate;
 }
+
+double reads(unsigned threads, double seconds) {
+  pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+  return together(threads, seconds, [&](unsigned) {
+    pthread_rwlock_rdlock(&lock);
+    pthread_rwlock_unlock(&lock);
+  });
+}
+
+#ifdef TAKETURNS_FUTEX
+struct alignas(sectorSize) WaitedWord {
+  std::atomic<std::uint32_t> value{1};
+};
+
+// Each call would wait for a value that the word does not have. So the kernel takes the lock of the word's chain in its
+// table, looks at the word, and returns.
+double futexLooks(unsigned threads, double seconds, bool wordEach) {
+  std::vector<WaitedWord> words(threads);
+  return together(threads, seconds, [&](unsigned thread) { futexWait(&words[wordEach ? thread : 0].value, 0); });
+}
+#endif
 
 double measure(const Arguments& arguments) {
   const std::string& name = arguments.algorithm;
@@ -159,7 +180,12 @@ double measure(const Arguments& arguments) {
     return roundTrips(arguments.seconds);
   }
   if (name == "pthread_rwlock") return reads(arguments.threads, arguments.seconds);
-  throw BadArguments("no algorithm '" + name + "' of sync here; there are pthread_barrier, pthread_cond, pthread_rwlock");
+#ifdef TAKETURNS_FUTEX
+  if (name == "futex-one-word") return futexLooks(arguments.threads, arguments.seconds, false);
+  if (name == "futex-word-each") return futexLooks(arguments.threads, arguments.seconds, true);
+#endif
+  throw BadArguments("no algorithm '" + name +
+                     "' of sync here; there are pthread_barrier, pthread_cond, pthread_rwlock, futex-one-word, futex-word-each");
 }
 
 }  // namespace

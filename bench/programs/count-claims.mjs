@@ -1,28 +1,36 @@
 /**
- * Counts what claims of the papers speak of. docs/internals/claims.md has the claims. The first four count it in runs
- * with real threads, the others in the kept records of bench/records/ (claims-from-records.mjs).
+ * Counts what claims of the papers speak of. docs/internals/claims.md has the claims.
  *
- *     node bench/programs/count-claims.mjs S28     by which ways waiters leave their chain
- *     node bench/programs/count-claims.mjs S35     what the cache of one location spares
- *     node bench/programs/count-claims.mjs C9      how often threads wait at a capacitor
- *     node bench/programs/count-claims.mjs C41     what backoff does to a test-and-test-and-set lock
- *     node bench/programs/count-claims.mjs C23     what a capacitor does to a TtsLock with more than 9 threads
- *     node bench/programs/count-claims.mjs C24     what bare and wrapped locks keep of their throughput
- *     node bench/programs/count-claims.mjs C26     what fractional bypass does to the longest wait
- *     node bench/programs/count-claims.mjs C34     whether TtsLock and TicketLock become faster in a capacitor
- *     node bench/programs/count-claims.mjs C39     how many times as fast each lock is in a capacitor
- *     node bench/programs/count-claims.mjs C42     how much the runs and the longest waits vary
+ *     node bench/programs/count-claims.mjs NAME           counts it, and prints the processor, Node and the load
+ *     node bench/programs/count-claims.mjs NAME --keep    the same, and keeps what it prints in bench/records/claims/
  *
- * Each run of the first four prints the processor, the version of Node and the load of the machine.
+ * These names count in runs of this program, those of claims-in-cpp.mjs in C++, and those of claims-from-records.mjs in
+ * the kept records of bench/records/, without a run:
+ *
+ *     S28    by which ways waiters leave their chain
+ *     S32    what a signal costs if nobody waits
+ *     S35    what the cache of one location spares
+ *     S38    what the short-cut of Listing 2 spares if nobody waits
+ *     S48    what a release without the short-cut costs, by the size of the array
+ *     C9     how often threads wait at a capacitor
+ *     C41    what backoff does to a test-and-test-and-set lock
  */
 import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { ADMITTED, QUEUED } from '../../dist/border/numbers.js';
 import { Arena } from '../../dist/index.js';
 import { algorithmsOf } from '../../dist/papers/algorithms/compiled.js';
-import { CapacitorLock, ChainSemaphore, TtsLock } from '../../dist/papers/algorithms/index.js';
+import {
+  addressSignal,
+  addressSignalPolite,
+  CapacitorLock,
+  ChainSemaphore,
+  TtsLock,
+  TwaSemaphore,
+} from '../../dist/papers/algorithms/index.js';
 import { Membership } from '../../dist/runtime/membership.js';
 
 const RUNS = 11;
@@ -43,6 +51,12 @@ function repeat(seconds, turn) {
 
 /** What each thread does. */
 const jobs = {
+  S32({ arena, form, seconds }) {
+    const signal = form === 'polite' ? addressSignalPolite : addressSignal;
+    const options = { arena: Arena.from(arena) };
+    return { turns: repeat(seconds, () => signal(7, options)) };
+  },
+
   S28({ handle, seconds }) {
     const semaphore = ChainSemaphore.from(handle);
     const { recovery, takeIfDue } = algorithms();
@@ -134,6 +148,20 @@ function spread(values, digits) {
   return `${median} (${least} to ${most})`;
 }
 
+/** Times ways to do a thing in turn. Prints the nanoseconds of each. */
+function inTurns(what, loops, ways) {
+  const found = Object.fromEntries(Object.keys(ways).map((name) => [name, []]));
+  for (let run = -2; run < RUNS; run++) {
+    for (const [name, way] of Object.entries(ways)) {
+      const begun = performance.now();
+      for (let i = 0; i < loops; i++) way();
+      // The first runs only warm up.
+      if (run >= 0) found[name].push(((performance.now() - begun) * 1e6) / loops);
+    }
+  }
+  for (const [name, values] of Object.entries(found)) console.log(`${what}, ${name}: ${spread(values, 2)} ns`);
+}
+
 const claims = {
   async S28() {
     for (const threads of [2, 4, 16]) {
@@ -145,23 +173,39 @@ const claims = {
     }
   },
 
-  S35() {
-    const { lookUp } = algorithms();
-    const LOOPS = 10_000_000;
-    const ways = {
-      'look up one key again and again': () => lookUp(7) + lookUp(7),
-      'look up two keys in turn': () => lookUp(7) + lookUp(8),
-    };
-    const found = Object.fromEntries(Object.keys(ways).map((name) => [name, []]));
-    for (let run = -2; run < RUNS; run++) {
-      for (const [name, way] of Object.entries(ways)) {
-        const begun = performance.now();
-        for (let i = 0; i < LOOPS; i++) way();
-        // The first runs only warm up.
-        if (run >= 0) found[name].push(((performance.now() - begun) * 1e6) / LOOPS / 2);
+  async S32() {
+    for (const threads of [1, 2]) {
+      for (const form of ['as printed', 'polite']) {
+        const runs = await measure('S32', threads, () => ({ arena: Arena.default.handle, form, seconds: 0.3 }));
+        const rates = runs.map((run) => sum(run.map(({ turns }) => turns)) / 0.3 / 1e6);
+        console.log(`${threads} threads, signals on one empty chain, ${form}: ${spread(rates, 2)} M a second`);
       }
     }
-    for (const [name, values] of Object.entries(found)) console.log(`${name}: ${spread(values, 2)} ns each`);
+  },
+
+  S35() {
+    const { lookUp } = algorithms();
+    inTurns('two look-ups', 10_000_000, {
+      'of one key': () => lookUp(7) + lookUp(7),
+      'of two keys in turn': () => lookUp(7) + lookUp(8),
+    });
+  },
+
+  S38() {
+    const semaphore = new TwaSemaphore(0);
+    inTurns('a release', 2_000_000, {
+      'with the short-cut': () => semaphore.release(),
+      'without it': () => semaphore.releaseConservative(),
+    });
+  },
+
+  S48() {
+    const ways = [9, 11, 13, 16].map((log) => {
+      const slots = 2 ** log;
+      const semaphore = new TwaSemaphore(0, { arena: new Arena({ slots }) });
+      return [`without the short-cut, ${slots} slots`, () => semaphore.releaseConservative()];
+    });
+    inTurns('a release', 2_000_000, Object.fromEntries(ways));
   },
 
   async C9() {
@@ -189,18 +233,31 @@ const claims = {
 };
 
 if (isMainThread) {
-  const claim = process.argv[2] ?? '';
+  const [claim = '', keep] = process.argv.slice(2);
   const { FROM_RECORDS } = await import('./claims-from-records.mjs');
+  const { IN_CPP } = await import('./claims-in-cpp.mjs');
   if (Object.hasOwn(FROM_RECORDS, claim)) {
     for (const line of FROM_RECORDS[claim]()) console.log(line);
     process.exit();
   }
-  if (!Object.hasOwn(claims, claim)) {
-    console.error(`give one of ${[...Object.keys(claims), ...Object.keys(FROM_RECORDS)].join(', ')}, got ${claim}`);
+  const measured = { ...claims, ...IN_CPP };
+  if (!Object.hasOwn(measured, claim) || (keep !== undefined && keep !== '--keep')) {
+    const names = [...Object.keys(measured), ...Object.keys(FROM_RECORDS)].join(', ');
+    console.error(`give one of ${names}, and perhaps --keep; got ${process.argv.slice(2).join(' ')}`);
     process.exit(2);
   }
-  console.log(
-    `${cpus()[0].model}, ${cpus().length} processors, Node ${process.version}, load ${loadavg()[0].toFixed(1)}`,
-  );
-  await claims[claim]();
+  const lines = [];
+  const { log } = console;
+  console.log = (line) => {
+    lines.push(line);
+    log(line);
+  };
+  const load = loadavg()[0].toFixed(1);
+  console.log(`${cpus()[0].model}, ${cpus().length} processors, Node ${process.version}, load ${load}`);
+  await measured[claim]();
+  if (keep) {
+    const folder = new URL('../records/claims/', import.meta.url);
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(new URL(`${claim}.txt`, folder), `${lines.join('\n')}\n`);
+  }
 }

@@ -180,6 +180,39 @@ export const FIGURES = {
       'mcs-spin,mcs-spin+capacitor,mcs-spin+fractional',
     columns: ['lock', ...[1, 2, 4, 8, 16].map((n) => `both ${n}`)],
   },
+  'listings-spin': {
+    page: 'docs/papers/algorithms.md',
+    drawings: {},
+    command: 'semaphores --no-pairs --threads 1,2 --runs 5 --seconds 0.3',
+    rows:
+      'ticket-spin,twa-spin,twa-near-loop-spin,chain-spin,chain-lazy-spin,channel-spin,channel-lazy-spin,' +
+      'channel-sequence-spin,location-spin,lanes of ticket-spin,lanes of twa-spin,chain-spin+printedOrders,' +
+      'channel-spin+printedOrders,location-spin+printedOrders',
+    columns: ['semaphore', 'rate 1', 'rate 2'],
+  },
+  'listings-park': {
+    page: 'docs/papers/algorithms.md',
+    drawings: {},
+    command: 'semaphores --no-pairs --threads 2,16 --runs 5 --seconds 0.3',
+    rows:
+      'ticket-futex,twa-futex,twa-near-loop-futex,chain-futex,chain-lazy-futex,channel-futex,channel-lazy-futex,' +
+      'channel-sequence-futex,location-futex,lanes of ticket-futex,lanes of twa-futex',
+    columns: ['semaphore', 'rate 2', 'rate 16'],
+  },
+  'memory-orders': {
+    page: 'docs/papers/algorithms.md',
+    drawings: {},
+    command: 'locks --no-pairs --threads 1,2 --runs 5 --seconds 0.3',
+    rows: 'tts-exchange,tts-exchange+printedOrders,tts-exchange+capacitor,tts-exchange+printedOrders+capacitor',
+    columns: ['lock', 'rate 1', 'rate 2'],
+  },
+  pauses: {
+    page: 'docs/papers/algorithms.md',
+    drawings: {},
+    command: 'semaphores --no-pairs --threads 2,4 --runs 5 --seconds 0.5',
+    rows: 'ticket-spin,ticket-spin lfence,ticket-spin yield',
+    columns: ['semaphore', 'rate 2', 'rate 4'],
+  },
 };
 
 const at = (path) => new URL(path, ROOT);
@@ -238,7 +271,7 @@ const COLUMNS = {
   lock: () => ['lock', ({ name }) => `\`${name}\``],
   semaphore: () => ['semaphore', ({ name }) => `\`${name}\``],
   pair: () => ['pair, ns', ({ pairs }) => short(middle(pairs.map(({ nanoseconds }) => nanoseconds)))],
-  rate: (n) => [`${n} threads, a second`, ({ at }) => short(middle(at(n).map(rateOf)))],
+  rate: (n) => [`${counted(n)}, a second`, ({ at }) => short(middle(at(n).map(rateOf)))],
   both: (n) => [
     counted(n),
     ({ at }) => {

@@ -42,6 +42,8 @@ export interface NativeRun {
   iterations: number[];
   parts: Parts;
   cpuSeconds: number;
+  /** Of the process, in the interval; only native rows count them. */
+  contextSwitches?: number;
   longestWaitMs?: number;
   largestBypass?: number;
   bypasses?: number[];

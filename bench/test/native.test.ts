@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { allInCi } from '../../test/support/rounds.js';
 import { buildNative, flagsFor, nativeContention, nativePermits, unitsOf } from '../src/native.js';
+import { runJson } from '../src/program.js';
 import { native } from '../src/rows/row.js';
 import { PAPER_SEMAPHORES, SEMAPHORES_BY_NAME } from '../src/rows/semaphores.js';
 
@@ -51,6 +52,24 @@ describe('the semaphores in C++', () => {
       // The binary exits with an error if a step of the common generator is lost.
       const { iterations } = await nativeContention(built.binary, 'semabench', row, 3, 0.1, false);
       expect(iterations).toHaveLength(3);
+    },
+  );
+
+  it('count the context switches of waiters that park at once', async () => {
+    const built = await buildNative();
+    if (!('binary' in built)) return expect(built.missing).toMatch('compiler');
+    const row = native('twa-futex', 'twa-futex', ['--spin', '0']);
+    const { contextSwitches } = await nativeContention(built.binary, 'semabench', row, 4, 0.1, false);
+    expect(contextSwitches).toBeGreaterThan(0);
+  });
+
+  it.each(['futex-one-word', 'futex-word-each'])(
+    'let the kernel look at a word that no thread waits for: %s',
+    async (name) => {
+      const built = await buildNative();
+      if (!('binary' in built)) return expect(built.missing).toMatch('compiler');
+      const args = ['sync', name, '--threads', '2', '--seconds', '0.05'];
+      expect((await runJson<{ perSecond: number }>(built.binary, args, 60_000)).perSecond).toBeGreaterThan(0);
     },
   );
 
