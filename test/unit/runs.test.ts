@@ -195,4 +195,19 @@ describe('a thread gives what it has to its own next promise', () => {
     expect(calls).toEqual(Array(5).fill('releaseToOwn'));
     expect([semaphore.available, semaphore.waiting]).toEqual([0, 0]);
   });
+
+  it('out of a run that another thread sees, and that other threads see again afterwards', async () => {
+    const semaphore = new Semaphore(0, { arena });
+    const calls = noted();
+    const log: number[] = [];
+    for (const i of upTo(2)) watch(semaphore.acquireAsync(), i, log);
+    await turn();
+    semaphore.release();
+    expect(calls.at(-1)).toBe('releaseToOwn');
+    await turn();
+    expect(log).toEqual([0]);
+    await member().run('release', { handle: semaphore.handle });
+    await until(() => log.length === 2, 'the other thread makes the second promise due');
+    semaphore.dispose();
+  });
 });

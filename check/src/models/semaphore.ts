@@ -84,6 +84,8 @@ const semaphore: readonly Line[] = [
   { name: 'runs', program: 'a1 a1 d | a1 a1 d', permits: [1] },
   { name: 'runs, a stranger between', program: 'a1 a1 a1 d | A R A R', permits: [1] },
   { name: 'run and releasing threads', program: 'a1 a1 a1 d | V2 | V', permits: [0], buckets: 2 },
+  // The thread itself settles the first promise of a run that is in the array. The other thread makes the second due.
+  { name: 'a run that enters again', program: 'a1 a1 e V k | V', permits: [0] },
   { name: 'runs of other widths', program: 'a1 a2 a1 d | A R', permits: [2], buckets: 2 },
   { name: 'runs wrap', program: 'a1 a1 d | A R A R', permits: [1], first: WRAP },
   { name: 'promise and try', program: 'a1 d | Y R Y R | A R', permits: [1] },

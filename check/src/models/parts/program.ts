@@ -21,6 +21,7 @@
  *     x2  fires the signal of the second of the waiting promises that have a signal
  *     e   enters the first run of promises in the waiting array, as the event loop does before it sleeps
  *     d   runs the event loop until no promise waits
+ *     k   the same, but the promises keep their permits
  *     l   runs the event loop until it would sleep. The next ops run as a task of the thread. A later `d` goes on with
  *         this sleep
  *     S   reaps each thread that dies
@@ -52,7 +53,7 @@ import { acquire, acquireFor, drain, reduce, tryAcquire } from '../../scene/ops/
 import { cancelAll, checkLeft } from '../../scene/ops/asking.js';
 import { call, dispose } from '../../scene/ops/calls.js';
 import { awaitDeath, reapNow, supervise, untilDead } from '../../scene/ops/deaths.js';
-import { eventLoop, listening } from '../../scene/ops/event-loop.js';
+import { eventLoop, keeping, listening } from '../../scene/ops/event-loop.js';
 import { acquireOf, type Listing, releaseOf } from '../../scene/ops/listings.js';
 import { abort, arrive, flush } from '../../scene/ops/promises.js';
 import { add, post, release } from '../../scene/ops/release.js';
@@ -185,7 +186,7 @@ const borrows = (kind: Line['kind']): boolean =>
   kind !== undefined && ['CHAIN', 'CHANNEL', 'LOCATION'].includes(LISTINGS[kind].kind);
 
 function op(text: string, kind: Line['kind']): Op {
-  const [, letter, count, second] = /^([ABWRVYFMPatxdleDSsEZwK])(\d*)('?)$/.exec(text) ?? [];
+  const [, letter, count, second] = /^([ABWRVYFMPatxdkleDSsEZwK])(\d*)('?)$/.exec(text) ?? [];
   const n = count === undefined || count === '' ? 1 : Number(count);
   const semaphore = second === "'" ? 1 : 0;
   if (kind !== undefined) {
@@ -224,6 +225,8 @@ function op(text: string, kind: Line['kind']): Op {
       return abort(n);
     case 'd':
       return eventLoop();
+    case 'k':
+      return keeping();
     case 'l':
       return listening();
     case 'e':

@@ -146,6 +146,9 @@ export function eventLoop(own = givesBack): Op {
  */
 export const listening = (): Op => eventLoop({ ...givesBack, pauses: true });
 
+/** Runs the event loop until no promise waits. No continuation gives permits back. */
+export const keeping = (): Op => eventLoop({ goOn: () => true });
+
 function load(scene: Scene, t: number): false {
   scene.set(t, PHASE, LOADING);
   scene.hostLoad(t, scene.doorbell(t));
