@@ -12,7 +12,7 @@ import {
   SEMAPHORES,
   SEMAPHORES_BY_NAME,
 } from './rows/semaphores.js';
-import { TODAY } from './rows/today.js';
+import { TODAY, TODAY_BY_NAME } from './rows/today.js';
 
 /**
  * How many steps a thread makes: of the common generator in the section, and of its own generator after the section.
@@ -109,6 +109,7 @@ export const BENCHMARKS: Record<Benchmark['name'], Benchmark> = {
     calls: 'lock + unlock',
     asyncCalls: 'await lock + unlock',
     rows: TODAY,
+    byName: TODAY_BY_NAME,
     asyncRows: [],
     threads: [2, 4, 8, 16],
     threadsOnly: true,

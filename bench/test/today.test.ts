@@ -14,8 +14,14 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 it('measures locks that block and locks that are awaited, in one run, and draws them', { timeout: 60_000 }, () => {
   const [json, svg] = [join(folder, 'out.json'), join(folder, 'out.svg')];
-  const rows = ['Mutex', 'Mutex, promises', 'worker_threads.locks', 'async-mutex by messages'];
-  const pattern = 'Mutex*,worker_threads.locks,async-mutex*';
+  const rows = [
+    'Mutex',
+    'Mutex, promises',
+    'worker_threads.locks',
+    'async-mutex by messages',
+    'bare hand-overs, promises',
+  ];
+  const pattern = 'Mutex*,worker_threads.locks,async-mutex*,bare*';
   const options = ['--threads', '8', '--seconds', '0.2', '--runs', '1', '--warm-up', '0', '--rows', pattern];
   const done = spawnSync(process.execPath, [PROGRAM, 'bench', 'today', ...options, '--json', json, '--svg', svg], {
     encoding: 'utf8',

@@ -16,6 +16,8 @@ import { MOST_THREADS } from '../workers/board.js';
 
 /** The name of the row. */
 export const RING = 'bare hand-overs';
+/** The name of the row in which the members wait in their event loops. */
+export const AWAITED_RING = 'bare hand-overs, promises';
 
 const EMPTY = 0;
 const BATON = 1;
@@ -47,6 +49,13 @@ export class Ring {
     const word = wordOf(this.#member);
     while (Atomics.load(this.#words, word) !== BATON) Atomics.wait(this.#words, word, EMPTY);
     // Only this member has the baton, so no other member writes to the word before this member hands the baton on.
+    Atomics.store(this.#words, word, EMPTY);
+  }
+
+  /** The same, while the event loop of this member goes on. */
+  async acquireAsync(): Promise<void> {
+    const word = wordOf(this.#member);
+    while (Atomics.load(this.#words, word) !== BATON) await Atomics.waitAsync(this.#words, word, EMPTY).value;
     Atomics.store(this.#words, word, EMPTY);
   }
 

@@ -2,6 +2,7 @@
 
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { LOCKS } from './locks.js';
+import { AWAITED_RING, Ring } from './ring.js';
 import { library, type Row, type ScriptRow } from './row.js';
 import { type LockOfPromises, WebLock, webLocks } from './web-lock.js';
 
@@ -92,3 +93,22 @@ export const TODAY: readonly Row[] = [
   messages,
   ...beside('js-barging', 'multithreading', 'pthread_mutex'),
 ] as readonly Row[];
+
+/** The floor of the rows of promises: each event loop wakes the next one, and does nothing else. */
+const ring: ScriptRow<LockOfPromises> = {
+  kind: 'script',
+  name: AWAITED_RING,
+  family: 'JavaScript',
+  only: 'several',
+  promises: true,
+  share: async () => ({ shared: Ring.share() }),
+  join: async (words) => {
+    const member = new Ring(words as Int32Array);
+    return {
+      subject: { lock: () => member.acquireAsync(), unlock: () => member.release() },
+      finish: () => member.leave(),
+    };
+  },
+};
+
+export const TODAY_BY_NAME: readonly Row[] = [ring] as readonly Row[];
