@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { Redis } from 'ioredis';
 import lockfile from 'proper-lockfile';
 import { type Held, type Mutex, Space } from 'taketurns-processes';
@@ -25,6 +25,10 @@ export interface Steps {
   lines(path: string, count: number): Promise<number[]>;
   /** Takes and gives back for so many milliseconds, while others do so too. Answers the time from asking to holding. */
   turns(ms: number): Promise<number[]>;
+  /** Lets those who send a line to this Unix socket have their turns in order. A turn ends with another line. */
+  relay(path: string): Promise<number[]>;
+  /** Takes turns at such a socket, as `turns` does by a mutex. */
+  bareTurns(path: string, ms: number): Promise<number[]>;
   /** So many requests of this process wait, again and again, for so many milliseconds. Answers how many had their turn. */
   crowd(requests: number, ms: number): Promise<number[]>;
   hold(): Promise<number[]>;
@@ -36,6 +40,21 @@ export interface Steps {
 }
 
 const micros = (): number => Number(process.hrtime.bigint() / 1000n);
+
+const LINE = `[1,${'"of a usual length",'.repeat(5)}0]\n`;
+
+/** Returns a function that sends a line to this Unix socket and waits for one, and a function that ends this. */
+function caller(path: string): { call(): Promise<void>; end(): void } {
+  const socket = connect(path).setEncoding('utf8');
+  let heard = (): void => {};
+  socket.on('data', () => heard());
+  const call = (): Promise<void> =>
+    new Promise((resolve) => {
+      heard = resolve;
+      socket.write(LINE);
+    });
+  return { call, end: () => socket.destroy() };
+}
 
 let mutex: Mutex;
 let held: Held & { unlock(): Promise<void> };
@@ -80,23 +99,16 @@ const steps: Steps = {
   },
   async lines(path, count) {
     const started = micros();
-    const socket = connect(path).setEncoding('utf8');
-    const line = `[1,${'"of a usual length",'.repeat(5)}0]\n`;
-    const times: number[] = [];
-    let heard = (): void => {};
-    socket.on('data', () => heard());
-    for (let at = 0; at <= count; at++) {
-      const from = at === 0 ? started : micros();
-      for (let lines = at === 0 ? 1 : 2; lines > 0; lines--) {
-        const answered = new Promise<void>((resolve) => {
-          heard = resolve;
-        });
-        socket.write(line);
-        await answered;
-      }
+    const { call, end } = caller(path);
+    await call();
+    const times = [micros() - started];
+    for (let at = 0; at < count; at++) {
+      const from = micros();
+      await call();
+      await call();
       times.push(micros() - from);
     }
-    socket.destroy();
+    end();
     return times;
   },
   async turns(ms) {
@@ -107,6 +119,41 @@ const steps: Steps = {
       times.push(micros() - from);
       await guard.unlock();
     }
+    return times;
+  },
+  async relay(path) {
+    const waiting: Socket[] = [];
+    let holder: Socket | undefined;
+    const next = (): void => {
+      holder = waiting.shift();
+      holder?.write(LINE);
+    };
+    const server = createServer((socket) => {
+      socket.on('error', () => {});
+      // Each caller waits for an answer before it sends more, so what comes is one line.
+      socket.on('data', () => {
+        if (socket === holder) {
+          next();
+          socket.write(LINE);
+        } else {
+          waiting.push(socket);
+          if (!holder) next();
+        }
+      });
+    }).listen(path);
+    await once(server, 'listening');
+    return [];
+  },
+  async bareTurns(path, ms) {
+    const { call, end } = caller(path);
+    const times: number[] = [];
+    for (const until = micros() + ms * 1000; micros() < until; ) {
+      const from = micros();
+      await call();
+      times.push(micros() - from);
+      await call();
+    }
+    end();
     return times;
   },
   async crowd(requests, ms) {
