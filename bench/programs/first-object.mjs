@@ -40,7 +40,9 @@ if (isMainThread) {
   for (const form of FORMS) {
     const { least, median } = figures(form);
     const more =
-      form === NOTHING ? '' : `: ${(least - without.least).toFixed(1)} and ${(median - without.median).toFixed(1)} more`;
+      form === NOTHING
+        ? ''
+        : `: ${(least - without.least).toFixed(1)} and ${(median - without.median).toFixed(1)} more`;
     console.log(`${form}: least ${least.toFixed(1)} ms, median ${median.toFixed(1)} ms${more}`);
   }
   console.log(`Node ${process.version}, ${availableParallelism()} processors, load average ${loadavg()[0].toFixed(1)}`);
