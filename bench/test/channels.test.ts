@@ -145,10 +145,10 @@ describe('the report', () => {
     const value = (what: string): number => found.find((one) => one.what === what)?.found.get('taketurns') as number;
     const ratio = (row: string, peer: string): number => place(row) / place(peer);
     expect(value('1:1 Channel: a number / postMessage: a number')).toBeCloseTo(2);
-    expect(value('1:1 Channel: 16 bytes / ringbuf.js: 16 bytes')).toBeCloseTo(
-      ratio('Channel: 16 bytes', 'ringbuf.js: 16 bytes'),
+    expect(value('1:1 Channel: 16 bytes / postMessage: 16 bytes')).toBeCloseTo(
+      ratio('Channel: 16 bytes', 'postMessage: 16 bytes'),
     );
-    expect(value('Channel: pipeline / postMessage: pipeline')).toBeGreaterThan(1);
+    expect(value('Channel: burst / postMessage: burst')).toBeGreaterThan(1);
     expect(value('idle: Channel: round trip / postMessage: round trip')).toBeGreaterThan(1);
     expect(value('fairness, 1:8 Channel')).toBe(0.95);
     const reached = (what: string): boolean => {
