@@ -289,6 +289,19 @@ describe('12: 1 or count, all or nothing', () => {
     expect(full.value).toBe(0);
   });
 
+  it('a loop over single units, which the paper allows too, blocks two threads that want both units', () => {
+    const semaphore = new CountingSemaphore(2);
+    const [first, second] = [CountingSemaphore.from(semaphore.handle), CountingSemaphore.from(semaphore.handle)];
+    expect([first.tryWait(1), second.tryWait(1), first.tryWait(1), second.tryWait(1)]).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+    semaphore.signal(2);
+    expect([first.tryWait(2), second.tryWait(2)]).toEqual([true, false]);
+  });
+
   it('every wait takes its count, and at once if the value suffices', async () => {
     const semaphore = new CountingSemaphore(21);
     semaphore.wait(2);
