@@ -299,6 +299,41 @@ onPostgres('the tables and functions', (setting) => {
   });
 });
 
+onPostgres('long messages', (setting) => {
+  test.each(['0', 'ü', '語', '😀'])(
+    'are split between two news, and each is shorter than 8,000 bytes (%s)',
+    async (character) => {
+      const [holder, waiter] = ['p00000000000000a', 'p00000000000000b'];
+      const [channel, most] = ['long_', 120];
+      const heard: string[] = [];
+      const client = new pg.Client(setting.server.url);
+      await client.connect();
+      onTestFinished(() => client.end());
+      client.on('notification', ({ payload = '' }) => heard.push(payload));
+      await client.query(`listen ${channel}${waiter}`);
+      const call = async (sid: string, ...operations: string[]): Promise<string[]> => {
+        const text = 'select taketurns.turn_1($1, 0, $2) as reply';
+        const { rows } = await client.query(text, [setting.space, [sid, '0', channel, ...operations]]);
+        return JSON.parse(rows[0].reply);
+      };
+      const enter = ['O', '2', '1', '3600000', 'label', '-', '0'];
+      const rids = Array.from({ length: most }, (_, at) => `${character.repeat(70 + (at % 7))}${at}`);
+      const all = most.toString(16).padStart(8, '0');
+      const object = ['N', 'x', 's', `${most}`, '0', '0', '0'];
+      const answers = await call(holder, ...enter, ...object, 'A', 'x', '-', 'all', all);
+      const ticket = answers.find((text) => text.startsWith('H '))?.slice(2, 16) ?? '';
+      await call(waiter, ...enter, ...rids.flatMap((rid) => ['A', 'x', '-', rid, '00000001']));
+      await call(holder, 'D', 'x', 'all', ticket, all, `${most}`, '-', '0', '0');
+      expect(heard.length).toBeGreaterThan(1);
+      for (const text of heard) expect(Buffer.byteLength(text)).toBeLessThan(8000);
+      const numbers = heard.map((text) => Number(text.split(';')[0]));
+      expect(numbers).toEqual(numbers.map((_, at) => (numbers[0] as number) + at));
+      const news = heard.flatMap((text) => text.slice(text.indexOf(';') + 1).split(','));
+      expect(news.map((each) => each.split(':')[0])).toEqual(rids);
+    },
+  );
+});
+
 onPostgres('the program with PostgreSQL', (setting) => {
   test('commands take turns on it', async () => {
     const held = await (await (await setting.join()).mutex('job')).holdAsync();

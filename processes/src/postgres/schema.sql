@@ -1633,7 +1633,7 @@ begin
     c.gone := c.gone || whom;
     message := null;
     for j in i..cardinality(c.told) + 1 loop
-      if c.told[j] = whom and length(message) + length(c.news[j]) > most_long or j > cardinality(c.told) then
+      if c.told[j] = whom and octet_length(message) + octet_length(c.news[j]) > most_long or j > cardinality(c.told) then
         update taketurns.session s set seq = s.seq + 1 where s.part = c.part and s.sid = whom returning s.seq into seq;
         if tells then perform pg_notify(args[3] || whom, seq || ';' || message); end if;
         message := null;
