@@ -114,27 +114,30 @@ onPostgres(
       await space.close();
     });
 
-    test('if the queue of notifications is full, a call runs without messages, and the others learn of it by their beats', async () => {
-      const [one, other] = [await join(), await join()];
-      const [mine, yours] = [await one.semaphore('x', 1), await other.semaphore('x', 1)];
-      const held = await mine.holdAsync();
-      const waiting = yours.holdAsync();
-      await until(async () => (await mine.inspect())?.waiting === 1);
-      // Only the commit finds out, and as long as there are messages.
-      await query(`create function public.fail() returns trigger language plpgsql as $$ begin
+    test.each(['too many notifications in the NOTIFY queue', 'zu viele Benachrichtigungen in NOTIFY-Schlange'])(
+      'if the queue of notifications is full, a call runs without messages, and the others learn of it by their beats (%s)',
+      async (message) => {
+        const [one, other] = [await join(), await join()];
+        const [mine, yours] = [await one.semaphore('x', 1), await other.semaphore('x', 1)];
+        const held = await mine.holdAsync();
+        const waiting = yours.holdAsync();
+        await until(async () => (await mine.inspect())?.waiting === 1);
+        // Only the commit finds out, and as long as there are messages.
+        await query(`create function public.fail() returns trigger language plpgsql as $$ begin
         if current_query() ~ 'true, true\\)' then
-          raise exception using errcode = '54000', message = 'too many notifications in the NOTIFY queue';
+          raise exception using errcode = '54000', message = '${message}';
         end if;
         return null;
       end $$;
       create constraint trigger fail after insert or update on taketurns.object deferrable initially deferred
         for each row execute function public.fail()`);
-      onTestFinished(async () => {
-        await query('drop function public.fail cascade');
-      });
-      await held.release();
-      await (await waiting).release();
-    });
+        onTestFinished(async () => {
+          await query('drop function public.fail cascade');
+        });
+        await held.release();
+        await (await waiting).release();
+      },
+    );
 
     test('a call that waits for its partition may be cancelled, and then runs', async () => {
       const space = await join();

@@ -55,7 +55,8 @@ export function troubleOf(error: unknown): Trouble {
   if (kind === '08' || code.startsWith('57P')) return lost(message);
   // Serialisation, deadlock, a lock that was not available, a cancelled statement.
   if (/^(40001|40P01|55P03|57014)$/.test(code)) return { is: 'again', error: asError(error) };
-  if (code === '54000' && /NOTIFY queue/.test(message)) return { is: 'silently', error: asError(error) };
+  // The server tells it in its own language.
+  if (code === '54000' && /NOTIFY/.test(message)) return { is: 'silently', error: asError(error) };
   // Out of memory or of disk space, or beyond a limit of the server.
   if (kind === '53' || kind === '54') return refused('OOM', message, error);
   if (/^(42883|3F000|42P01)$/.test(code) && /taketurns/.test(message))
