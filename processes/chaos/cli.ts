@@ -1,16 +1,19 @@
 /** `npm run chaos:servers -w processes`: see HELP. */
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
+import { findPostgres } from '../servers/postgres.js';
 import { findServers } from '../servers/servers.js';
-import { FAULTS } from './faults.js';
+import { type Engine, faultsFor } from './faults.js';
 import { run } from './run.js';
 
-const NAMES = FAULTS.map(({ name }) => name);
+const ENGINES = ['redis', 'valkey', 'postgresql'] as const;
+const NAMES = [...new Set(ENGINES.flatMap((name) => faultsFor({ name }).map((fault) => fault.name)))];
 const HELP = `npm run chaos:servers -w processes -- [options]
 
-  --server NAME      redis or valkey; all that are installed by default
+  --server NAME      redis, valkey or postgresql; all that are installed by default
   --seconds N        how long all faults together last on a server, in equal parts; 300 by default
-  --faults a,b,c     ${NAMES.join(', ')}; all by default
+  --faults a,b,c     ${NAMES.join(', ')};
+                     by default all that there are for the server
   --processes N      16 by default
   --lease N          in milliseconds; 2000 by default
   --spares N         processes that wait, at most, to replace at once those that are killed; 300 by default
@@ -39,14 +42,16 @@ const isRight =
   isNumber(values.lease) &&
   isNumber(values.spares) &&
   chosen.every((name) => NAMES.includes(name)) &&
-  ['redis', 'valkey', undefined].includes(values.server);
+  [...ENGINES, undefined].includes(values.server as Engine['name'] | undefined);
 if (values.help || !isRight) {
   console.log(HELP);
   process.exit(values.help ? 0 : 2);
 }
-const servers = findServers().filter(({ name }) => values.server === undefined || name === values.server);
+const postgres = findPostgres();
+const found: Engine[] = [...findServers(), ...(postgres ? [{ ...postgres, name: 'postgresql' as const }] : [])];
+const servers = found.filter(({ name }) => values.server === undefined || name === values.server);
 if (servers.length === 0) {
-  console.error('no server found: apt-get install redis-server');
+  console.error('no server found: apt-get install redis-server, or postgresql');
   process.exit(2);
 }
 
@@ -64,8 +69,9 @@ for (const server of servers) {
     `${server.name} ${server.version}, ${values.processes} processes, lease ${values.lease} ms, ${cpus()[0]?.model} (${cpus().length}), Node ${process.version}`,
   );
   const rows: (string | number)[][] = [];
-  for (const fault of FAULTS.filter(({ name }) => chosen.includes(name))) {
-    const seconds = Number(values.seconds) / chosen.length;
+  const faults = faultsFor(server).filter(({ name }) => chosen.includes(name));
+  for (const fault of faults) {
+    const seconds = Number(values.seconds) / faults.length;
     const [processes, lease] = [Number(values.processes), Number(values.lease)];
     const spares = Math.min(Number(values.spares), Math.ceil((fault.kills ?? 0) * seconds));
     const keep = values.keep === undefined ? {} : { keep: values.keep };

@@ -17,10 +17,11 @@
 import { linkSync, openSync, readFileSync, unlinkSync, writeFileSync, writeSync } from 'node:fs';
 import { setTimeout as sleep, setImmediate as tick } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { Connections } from '../src/drivers/connections.js';
 import { LeaseLostError, type Mutex, type RwLock, type Semaphore, Space } from '../src/index.js';
 import { localDriver } from '../src/local/index.js';
 import { type Held, type HeldLock, HeldPermits, type HeldRead, HeldWrite } from '../src/objects/hold.js';
-import { clientFor } from './connect.js';
+import { connect } from './connect.js';
 import { type Command, type Order, PLANS, type Plan, type Report } from './plan.js';
 
 const order = JSON.parse(process.argv[2] as string) as Order;
@@ -229,15 +230,18 @@ function noteRefusal(args: readonly string[]): void {
     if ((letter === 'A' || letter === 'T') && NAMES.has(args[i + 1])) note('n', args[i + 3] as string, now());
 }
 
-// Without a server, each call goes through the driver.
-const drivers = Object.getPrototypeOf(localDriver(() => '')) as ReturnType<typeof localDriver>;
-const { run } = drivers;
-drivers.run = function (script, keys, args) {
-  const reply = run.call(this, script, keys, args);
-  reply.catch(() => noteRefusal(args));
-  return reply;
-};
+// Each call goes through a driver: that without a server, or that of a server.
+const local = Object.getPrototypeOf(localDriver(() => '')) as ReturnType<typeof localDriver>;
+for (const driver of [local, Connections.prototype]) {
+  const { run } = driver;
+  driver.run = function (this: never, script, keys, args) {
+    const reply = run.call(this, script, keys, args);
+    reply.catch(() => noteRefusal(args));
+    return reply;
+  };
+}
 
+// A server of Redis may also refuse a call that the driver then repeats.
 type Call = (command: string, args: readonly string[]) => Promise<unknown>;
 const connection = Redis.prototype as unknown as { call: Call };
 const { call: send } = connection;
@@ -254,7 +258,7 @@ const options = { space: order.space, label: order.label, connectTimeout: 120_00
 const space =
   address.kind === 'local'
     ? await Space.local({ ...options, directory: address.directory })
-    : await Space.connect(clientFor(address), { ...options, lease });
+    : await connect(address, { ...options, lease });
 space.on('error', (error) => tell({ is: 'trouble', text: `the space: ${(error as Error)?.message}` }));
 const handles = await Promise.all(
   PLANS.map(({ name, kind, max, bypass }) =>

@@ -1,25 +1,38 @@
-/** The faults: which servers each fault needs, what it does how often, and whether it may lose answered calls. */
+/**
+ * The faults for each engine: which servers a fault needs, what it does how often, and whether it may lose answered
+ * calls.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Binary } from '../servers/servers.js';
 import type { Clients } from './clients.js';
-import { type Kind, Stuck, type World } from './world.js';
+import { type PostgresKind, PostgresWorld } from './postgres-world.js';
+import { type RedisKind, RedisWorld } from './redis-world.js';
+import { Stuck, type World } from './world.js';
 
-export interface Scene {
-  readonly world: World;
+export interface Scene<W extends World = World> {
+  readonly world: W;
   readonly clients: Clients;
   readonly lease: number;
 }
 
+/** What runs on this machine: a server of Redis or Valkey, or PostgreSQL. */
+export interface Engine {
+  readonly name: Binary['name'] | 'postgresql';
+  readonly version: string;
+}
+
 /** An action that is repeated. `counts` is the name of its count. `Clients` counts the actions on processes. */
-interface Disturbance {
+interface Disturbance<W extends World = World> {
   readonly counts?: string;
   /** Milliseconds between two such actions. */
   readonly every: number;
-  act(scene: Scene): unknown;
+  act(scene: Scene<W>): unknown;
 }
 
 export interface Fault {
   readonly name: string;
-  readonly kind: Kind;
+  /** Builds the world of a run. Resolves to the reason as a text if the machine lacks something for it. */
+  readonly build: (server: Engine) => Promise<World | string>;
   /** Whether the server keeps all calls that it has answered. */
   readonly keeps: boolean;
   /** Whether two primaries may serve at once for a while. The old one may then grant after grants of the new one. */
@@ -46,13 +59,14 @@ const stopHolder: Disturbance = {
 };
 
 let turn = 0;
-const cut: Disturbance = {
-  counts: 'CLIENT KILL',
+const cutBy = (counts: string): Disturbance => ({
+  counts,
   every: 50,
-  act: ({ world }) => world.primary.send('CLIENT', 'KILL', 'TYPE', ++turn % 2 ? 'pubsub' : 'normal', 'SKIPME', 'yes'),
-};
+  act: ({ world }) => world.cut(++turn % 2 ? 'messages' : 'commands'),
+});
+const cut = cutBy('CLIENT KILL');
 
-const flush: Disturbance = {
+const flush: Disturbance<RedisWorld> = {
   counts: 'SCRIPT FLUSH',
   every: 10,
   act: ({ world }) => world.primary.send('SCRIPT', 'FLUSH'),
@@ -72,7 +86,7 @@ const disturbed: Disturbance = {
 
 const jump: Disturbance = { counts: 'clock jumps', every: 1000, act: ({ world }) => world.clock?.jump() };
 
-const restart = (keepData: boolean): Disturbance => ({
+const restart = (keepData: boolean): Disturbance<RedisWorld> => ({
   counts: 'restarts',
   every: 1500,
   act: ({ world }) => world.primary.restart({ kill: true, keepData }),
@@ -80,35 +94,37 @@ const restart = (keepData: boolean): Disturbance => ({
 
 const promote: Disturbance = { counts: 'promotions', every: 2000, act: ({ world }) => world.promote(between(20, 300)) };
 
-const failover: Disturbance = { counts: 'failovers', every: 1000, act: ({ world }) => world.failover() };
+const failover: Disturbance<RedisWorld> = { counts: 'failovers', every: 1000, act: ({ world }) => world.failover() };
 
-const reshard: Disturbance = { counts: 'slot moves', every: 500, act: ({ world }) => world.reshard() };
+const reshard: Disturbance<RedisWorld> = { counts: 'slot moves', every: 500, act: ({ world }) => world.reshard() };
 
-export const FAULTS: readonly Fault[] = [
-  { name: 'none', kind: 'server', keeps: true, disturbances: [] },
-  { name: 'kill', kind: 'server', keeps: true, kills: 20, disturbances: [kill] },
-  { name: 'stop', kind: 'server', keeps: true, disturbances: [stop, stopHolder] },
-  { name: 'client-kill', kind: 'server', keeps: true, disturbances: [cut] },
-  { name: 'script-flush', kind: 'server', keeps: true, forgets: true, disturbances: [flush] },
-  { name: 'network', kind: 'network', keeps: true, disturbances: [disturbed] },
-  { name: 'restart-always', kind: 'always', keeps: true, forgets: true, disturbances: [restart(true)] },
+const redis = (kind: RedisKind) => (server: Engine) => RedisWorld.build(server as Binary, kind);
+
+const FAULTS_OF_REDIS: readonly Fault[] = [
+  { name: 'none', build: redis('server'), keeps: true, disturbances: [] },
+  { name: 'kill', build: redis('server'), keeps: true, kills: 20, disturbances: [kill] },
+  { name: 'stop', build: redis('server'), keeps: true, disturbances: [stop, stopHolder] },
+  { name: 'client-kill', build: redis('server'), keeps: true, disturbances: [cut] },
+  { name: 'script-flush', build: redis('server'), keeps: true, forgets: true, disturbances: [flush] },
+  { name: 'network', build: redis('network'), keeps: true, disturbances: [disturbed] },
+  { name: 'restart-always', build: redis('always'), keeps: true, forgets: true, disturbances: [restart(true)] },
   // The operating system keeps the data that the server has written. But the server may write them after its answer.
-  { name: 'restart-everysec', kind: 'everysec', keeps: false, forgets: true, disturbances: [restart(true)] },
-  { name: 'restart-empty', kind: 'server', keeps: false, forgets: true, disturbances: [restart(false)] },
+  { name: 'restart-everysec', build: redis('everysec'), keeps: false, forgets: true, disturbances: [restart(true)] },
+  { name: 'restart-empty', build: redis('server'), keeps: false, forgets: true, disturbances: [restart(false)] },
   {
     name: 'sentinel',
-    kind: 'sentinel',
+    build: redis('sentinel'),
     keeps: false,
     forgets: true,
     splits: true,
     disturbances: [failover, stopHolder],
   },
-  { name: 'promote', kind: 'pair', keeps: false, forgets: true, disturbances: [promote, stopHolder] },
-  { name: 'cluster', kind: 'cluster', keeps: true, forgets: true, disturbances: [reshard] },
-  { name: 'clock', kind: 'clock', keeps: true, disturbances: [jump] },
+  { name: 'promote', build: redis('pair'), keeps: false, forgets: true, disturbances: [promote, stopHolder] },
+  { name: 'cluster', build: redis('cluster'), keeps: true, forgets: true, disturbances: [reshard] },
+  { name: 'clock', build: redis('clock'), keeps: true, disturbances: [jump] },
   {
     name: 'mixed',
-    kind: 'mixed',
+    build: redis('mixed'),
     keeps: false,
     forgets: true,
     kills: 5,
@@ -124,6 +140,64 @@ export const FAULTS: readonly Fault[] = [
     ],
   },
 ];
+
+const terminate = cutBy('pg_terminate_backend');
+
+const shutDown: Disturbance<PostgresWorld> = {
+  counts: 'immediate shutdowns',
+  every: 3000,
+  act: ({ world }) => world.restart({ immediate: true }),
+};
+
+const killServer: Disturbance<PostgresWorld> = {
+  counts: 'kills of the server',
+  every: 3000,
+  act: ({ world }) => world.restart({ kill: true }),
+};
+
+const killBackend: Disturbance<PostgresWorld> = {
+  counts: 'kills of a backend',
+  every: 1500,
+  act: ({ world }) => world.crash(),
+};
+
+const postgres = (kind: PostgresKind) => () => PostgresWorld.build(kind);
+
+const FAULTS_OF_POSTGRES: readonly Fault[] = [
+  { name: 'none', build: postgres('server'), keeps: true, disturbances: [] },
+  { name: 'kill', build: postgres('server'), keeps: true, kills: 20, disturbances: [kill] },
+  { name: 'stop', build: postgres('server'), keeps: true, disturbances: [stop, stopHolder] },
+  { name: 'client-kill', build: postgres('server'), keeps: true, disturbances: [terminate] },
+  { name: 'network', build: postgres('network'), keeps: true, disturbances: [disturbed] },
+  { name: 'restart', build: postgres('server'), keeps: true, disturbances: [killServer, shutDown, killBackend] },
+  { name: 'restart-loose', build: postgres('loose'), keeps: false, disturbances: [killServer, shutDown, killBackend] },
+  { name: 'promote', build: postgres('pair'), keeps: false, forgets: true, disturbances: [promote, stopHolder] },
+  { name: 'promote-synchronous', build: postgres('synchronous'), keeps: true, disturbances: [promote, stopHolder] },
+  { name: 'clock', build: postgres('clock'), keeps: true, disturbances: [jump] },
+  {
+    name: 'mixed',
+    build: postgres('mixed'),
+    keeps: false,
+    forgets: true,
+    kills: 5,
+    disturbances: [
+      { ...kill, every: 200 },
+      stop,
+      stopHolder,
+      { ...terminate, every: 500 },
+      { ...disturbed, every: 50 },
+      jump,
+      { ...killServer, every: 10_000 },
+      { ...shutDown, every: 10_000 },
+      { ...killBackend, every: 10_000 },
+      { ...promote, every: 5000 },
+    ],
+  },
+];
+
+/** The faults that there are for an engine. */
+export const faultsFor = ({ name }: Pick<Engine, 'name'>): readonly Fault[] =>
+  name === 'postgresql' ? FAULTS_OF_POSTGRES : FAULTS_OF_REDIS;
 
 /** Repeats the disturbances of the fault until `isOver`. Returns their counts. */
 export async function disturb(fault: Fault, scene: Scene, isOver: () => boolean): Promise<Record<string, number>> {

@@ -25,11 +25,16 @@ export const PLANS: readonly Plan[] = [
   { name: 'readers', kind: 'rwlock', max: READERS, bypass: 0, givesUp: true, isFenced: true },
 ];
 
-/** How a process reaches the server. */
-export type ServerAddress =
+/** How a process reaches a server of Redis or Valkey. */
+export type RedisAddress =
   | { readonly kind: 'server'; readonly port: number }
   | { readonly kind: 'sentinel'; readonly ports: readonly number[] }
   | { readonly kind: 'cluster'; readonly ports: readonly number[] };
+
+/** How a process reaches the server. durable: whether each call waits for the disk. */
+export type ServerAddress =
+  | RedisAddress
+  | { readonly kind: 'postgresql'; readonly port: number; readonly durable: boolean };
 
 /** How a process reaches the server; or the folder that the processes share without a server. */
 export type Address = ServerAddress | { readonly kind: 'local'; readonly directory: string };

@@ -13,7 +13,7 @@ import { microseconds } from './clients.js';
 import { present } from './local-run.js';
 import { type Judgement, judgeRates, type Loss } from './rates-history.js';
 import { loses, type RatesFault, type RatesOrder, type RatesPlan } from './rates-plan.js';
-import { World } from './world.js';
+import { RedisWorld } from './redis-world.js';
 
 const PROGRAM = fileURLToPath(new URL('./rates-client.js', import.meta.url));
 /** After the last fault, requests that wait for so many milliseconds wait for ever. */
@@ -42,7 +42,7 @@ export async function runRates(
   const { jumps, failovers, restarts } = fault;
   const both = jumps !== undefined && failovers !== undefined;
   const kind = both ? 'mixed' : failovers ? 'pair' : jumps ? 'clock' : restarts ? 'always' : 'server';
-  const world = binary && (await World.build(binary, kind));
+  const world = binary && (await RedisWorld.build(binary, kind));
   if (typeof world === 'string') return world;
   const directory = mkdtempSync(join(tmpdir(), 'rates-'));
   const file = join(directory, 'history');

@@ -5,18 +5,16 @@
 import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Binary } from '../servers/servers.js';
-import { Space } from '../src/index.js';
 import { Clients } from './clients.js';
-import { clientFor } from './connect.js';
-import { disturb, type Fault } from './faults.js';
+import { connect } from './connect.js';
+import { disturb, type Engine, type Fault } from './faults.js';
 import { type Asked, type Checked, checkObject, type Fork, readHistory, relate } from './history.js';
 import { PLANS } from './plan.js';
-import { readState, type State } from './state.js';
-import { World } from './world.js';
+import type { State } from './state.js';
+import type { World } from './world.js';
 
 export interface RunOptions {
-  readonly server: Binary;
+  readonly server: Engine;
   readonly fault: Fault;
   readonly seconds: number;
   readonly processes: number;
@@ -64,7 +62,7 @@ const NOTHING = {
 
 export async function run(options: RunOptions): Promise<Result> {
   const { server, fault, seconds, processes, spares = 0, tasks = 4, lease = 1000, keep } = options;
-  const world = await World.build(server, fault.kind);
+  const world = await fault.build(server);
   if (typeof world === 'string') return { ...NOTHING, skipped: world };
   const { space, address, dir } = world;
   const clients = new Clients({ address, space, lease, tasks, processes, spares, dir });
@@ -79,7 +77,7 @@ export async function run(options: RunOptions): Promise<Result> {
       while (world.isWhole && !isOver()) {
         await sleep(100);
         // A server that is down has no state to read.
-        const state = await readState(world.primary.port, space).catch(() => undefined);
+        const state = await stateOf(world);
         if (state) looks++;
         if (state?.fault) faults.push(`the server's state: ${state.fault}`);
       }
@@ -92,8 +90,7 @@ export async function run(options: RunOptions): Promise<Result> {
     const forever = await clients.drain(PATIENCE);
     if (forever > 0) {
       faults.push(`in ${forever} processes somebody waits for ever`);
-      const state = await readState(world.primary.port, space).catch(() => undefined);
-      faults.push(`then the server's state is ${JSON.stringify(state)}`);
+      faults.push(`then the server's state is ${JSON.stringify(await stateOf(world))}`);
     }
     const lostPermits = await rest(world, lease, clients.alive().length, faults);
     await clients.leave();
@@ -165,7 +162,7 @@ export function keepHistories(from: string, to: string, faults: readonly string[
  * sessions are taken back only while a session lives. Returns how many permits are missing.
  */
 async function rest(world: World, lease: number, living: number, faults: string[]): Promise<number> {
-  const observer = await Space.connect(clientFor(world.address), { space: world.space, lease, connectTimeout: 30_000 });
+  const observer = await connect(world.address, { space: world.space, lease, connectTimeout: 30_000 });
   try {
     // The observer holds a permit, so that it sends heartbeats.
     const semaphore = await observer.semaphore('observer', 1);
@@ -215,8 +212,7 @@ async function empty(world: World, lease: number, faults: string[]): Promise<voi
     faults.push(`when all have left the server's state is ${JSON.stringify(state)}`);
 }
 
-const stateOf = (world: World): Promise<State | undefined> =>
-  readState(world.primary.port, world.space).catch(() => undefined);
+const stateOf = (world: World): Promise<State | undefined> => world.state().catch(() => undefined);
 
 async function within(ms: number, condition: () => Promise<boolean>): Promise<boolean> {
   const end = performance.now() + ms;

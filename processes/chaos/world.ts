@@ -1,41 +1,20 @@
-/** The servers of a run, the proxy and the clock of the run, and the faults that can be done to them. */
-import { mkdtempSync, rmSync } from 'node:fs';
+/** The servers of a run, whatever their engine is, the proxy and the clock of the run, and what can be done to them. */
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type Binary,
-  type Cluster,
-  type Server,
-  startCluster,
-  startReplica,
-  startSentinel,
-  startServer,
-} from '../servers/servers.js';
-import { slotOf } from '../src/drivers/connections.js';
-import { microseconds } from './clients.js';
-import { JumpingClock } from './clock.js';
+import type { JumpingClock } from './clock.js';
 import type { Fork } from './history.js';
-import { Network } from './network.js';
+import type { Network } from './network.js';
 import type { ServerAddress } from './plan.js';
-import { readState } from './state.js';
+import type { State } from './state.js';
 
-export type Kind = 'server' | 'network' | 'always' | 'everysec' | 'sentinel' | 'pair' | 'cluster' | 'clock' | 'mixed';
-
-const ALWAYS = ['--appendonly', 'yes', '--appendfsync', 'always'];
-const EVERYSEC = ['--appendonly', 'yes', '--appendfsync', 'everysec'];
-
-export class World {
+export abstract class World {
   readonly dir: string;
   readonly space = 'chaos';
-  address: ServerAddress = { kind: 'server', port: 0 };
+  abstract readonly address: ServerAddress;
   network: Network | undefined;
   clock: JumpingClock | undefined;
-  cluster: Cluster | undefined;
-  sentinel: Server | undefined;
-  replica: Server | undefined;
-  /** The server that the processes use. */
-  primary!: Server;
   /** Whether one server has the whole state, so that it can be read at one moment. */
   isWhole = true;
   lostTickets = 0;
@@ -44,57 +23,26 @@ export class World {
 
   readonly #remove = (): void => rmSync(this.dir, { recursive: true, force: true });
 
-  private constructor() {
+  protected constructor() {
     this.dir = mkdtempSync(join(tmpdir(), 'taketurns-chaos-'));
+    // The servers may belong to another user, and read the file of the clock here.
+    chmodSync(this.dir, 0o755);
     process.on('exit', this.#remove);
   }
 
-  /** Builds the world. Returns the reason as a text if the machine lacks something for it. */
-  static async build(binary: Binary, kind: Kind): Promise<World | string> {
-    const world = new World();
-    const why = await world.#build(binary, kind);
-    if (why === undefined) return world;
-    await world.stop();
+  /** Resolves to this world once `build` has built it, or to the reason why `build` cannot build it. */
+  protected async built(build: () => Promise<string | undefined>): Promise<this | string> {
+    const why = await build();
+    if (why === undefined) return this;
+    await this.stop();
     return why;
   }
 
-  async #build(server: Binary, kind: Kind): Promise<string | undefined> {
-    if (kind === 'cluster') {
-      this.cluster = await startCluster(3, 1, { server });
-      this.isWhole = false;
-      this.primary = this.cluster.nodes[await this.cluster.ownerOf(this.#slot)] as Server;
-      this.address = { kind: 'cluster', ports: this.cluster.nodes.map(({ port }) => port) };
-      return;
-    }
-    let env: Record<string, string> = {};
-    if (kind === 'clock' || kind === 'mixed') {
-      const clock = JumpingClock.make(this.dir);
-      if (typeof clock === 'string' && kind === 'clock') return clock;
-      if (typeof clock !== 'string') {
-        this.clock = clock;
-        env = clock.env;
-      }
-    }
-    const args = kind === 'always' ? ALWAYS : kind === 'everysec' ? EVERYSEC : [];
-    this.primary = await startServer({ server, args, env });
-    this.address = { kind: 'server', port: this.primary.port };
-    if (kind === 'sentinel' || kind === 'pair' || kind === 'mixed') {
-      this.replica = await startReplica(this.primary, { env });
-    }
-    if (kind === 'sentinel') {
-      this.sentinel = await startSentinel(this.primary, { replicas: 1 });
-      this.address = { kind: 'sentinel', ports: [this.sentinel.port] };
-    }
-    if (kind === 'network' || kind === 'pair' || kind === 'mixed') {
-      this.network = await Network.start(this.primary.port);
-      this.address = { kind: 'server', port: this.network.port };
-    }
-    return undefined;
-  }
+  /** The state of the space on the server that the processes use. */
+  abstract state(): Promise<State>;
 
-  get #slot(): number {
-    return slotOf(`tt:{${this.space}.0}:meta`);
-  }
+  /** The server ends the connections of all processes: those for commands, or those for messages. */
+  abstract cut(what: 'commands' | 'messages'): Promise<void>;
 
   /**
    * A replica that lacks the last writes becomes the primary. The replica is promoted, and the processes work on with
@@ -102,87 +50,24 @@ export class World {
    * the new one. The old primary becomes a replica of the new one.
    * @param least how many tickets the replica is to lack.
    */
-  async promote(ms: number, least = 10): Promise<void> {
-    const [old, next] = [this.primary, this.replica as Server];
-    const from = microseconds();
-    await next.send('REPLICAOF', 'NO', 'ONE');
-    const before = least > 0 ? await this.#ticketOf(next) : 0;
-    const end = performance.now() + 2000;
-    await sleep(ms);
-    while (least > 0 && (await this.#ticketOf(old)) < before + least && performance.now() < end) await sleep(20);
-    (this.network as Network).target = next.port;
-    (this.network as Network).cutAll();
-    this.forks.push({ from, to: microseconds() });
-    this.primary = next;
-    this.replica = old;
-    if (least > 0) this.lostTickets += Math.max(0, (await this.#ticketOf(old)) - before);
-    // Another fault may cut this connection, too. So the command is repeated.
-    await until('a server is a replica', async () => (await old.send('REPLICAOF', '127.0.0.1', next.port)) === 'OK');
-    await linked(old);
-  }
-
-  async #ticketOf({ port }: Server): Promise<number> {
-    let ticket = 0;
-    await until('the state can be read', async () => {
-      ({ ticket } = await readState(port, this.space));
-      return true;
-    });
-    return ticket;
-  }
-
-  /** The primary is killed, and Sentinel promotes the replica. The old primary comes back as the replica. */
-  async failover(): Promise<void> {
-    const [old, next] = [this.primary, this.replica as Server];
-    const from = microseconds();
-    const sentinel = this.sentinel as Server;
-    process.kill(old.pid, 'SIGKILL');
-    await until('Sentinel names the replica', async () => {
-      const [, port] = (await sentinel.send('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'main')) as [string, string];
-      return Number(port) === next.port;
-    });
-    this.primary = next;
-    this.replica = old;
-    await old.restart({ keepData: false });
-    await old.send('REPLICAOF', '127.0.0.1', next.port);
-    await linked(old);
-    this.forks.push({ from, to: microseconds() });
-    // This may take a while, because Sentinel asks the replicas only every ten seconds.
-    await until('Sentinel knows the new replica', async () => {
-      const [replica = []] = (await sentinel.send('SENTINEL', 'REPLICAS', 'main')) as string[][];
-      return (
-        replica[replica.indexOf('flags') + 1] === 'slave' && replica[replica.indexOf('master-link-status') + 1] === 'ok'
-      );
-    });
-  }
-
-  /** The slot of the space, with all keys, moves to the next primary of the cluster. */
-  async reshard(): Promise<void> {
-    const cluster = this.cluster as Cluster;
-    const owner = await cluster.ownerOf(this.#slot);
-    const next = (owner + 1) % cluster.primaries;
-    await cluster.moveSlot(this.#slot, next);
-    this.primary = cluster.nodes[next] as Server;
-  }
+  abstract promote(ms: number, least?: number): Promise<void>;
 
   async stop(): Promise<void> {
     this.network?.stop();
-    await Promise.all([this.sentinel?.kill(), this.cluster?.stop()]);
-    await Promise.all([this.cluster ? undefined : this.primary?.kill(), this.replica?.kill()]);
+    await this.end();
     process.off('exit', this.#remove);
     this.#remove();
   }
-}
 
-async function linked(replica: Server): Promise<void> {
-  await until('a replica has the data', async () =>
-    `${await replica.send('INFO', 'replication')}`.includes('master_link_status:up'),
-  );
+  /** Ends the servers. */
+  protected abstract end(): Promise<void>;
 }
 
 /** The error for servers that have not done what they were told. */
 export class Stuck extends Error {}
 
-async function until(what: string, condition: () => Promise<boolean>): Promise<void> {
+/** Resolves when the condition holds. A condition that throws does not hold yet. */
+export async function until(what: string, condition: () => Promise<boolean>): Promise<void> {
   const end = performance.now() + 60_000;
   while (!(await condition().catch(() => false))) {
     if (performance.now() > end) throw new Stuck(`after a minute it is not so that ${what}`);

@@ -94,7 +94,7 @@ end $$;
 
 // Texts ---------------------------------------------------------------------------------------------------------------
 
-const hex = (value: number, digits = 14): string => value.toString(16).padStart(digits, '0');
+export const hex = (value: number, digits = 14): string => value.toString(16).padStart(digits, '0');
 /** The model has texts as their bytes, one character each. */
 const utf8 = (text: string): string => Buffer.from(text, 'latin1').toString('utf8');
 const bytes = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
@@ -116,7 +116,7 @@ const four = (value: number): string => {
   return buffer.toString('latin1');
 };
 
-interface ObjectRow {
+export interface ObjectRow {
   readonly name: string;
   readonly kind: string;
   readonly max: number;
@@ -133,7 +133,7 @@ interface ObjectRow {
   readonly holder: string | null;
 }
 
-interface RequestRow {
+export interface RequestRow {
   readonly sid: string;
   readonly rid: string;
   readonly name: string;
@@ -203,7 +203,7 @@ interface Rows {
   readonly dated: { sid: string; date: number; given: number; n: number; epoch: number; name: string }[] | null;
 }
 
-const objectText = (o: ObjectRow): string =>
+export const objectText = (o: ObjectRow): string =>
   [
     ...[o.kind, o.max, +o.robust, +o.ephemeral, hex(o.born), o.free, o.waiting, o.deaths],
     ...(o.kind === 'm' ? [o.bypass, o.passes, o.lent, +o.noticed, o.holder ?? '-'] : []),

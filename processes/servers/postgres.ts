@@ -2,11 +2,12 @@
  * PostgreSQL for tests and experiments, as servers.ts is for Redis and Valkey: as it is installed, started on 127.0.0.1
  * with a free port, in a temporary directory of its own, and ended by its process id.
  */
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, chownSync, constants, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import { endsWithThisProcess, freePort, temporaryDirectory } from './servers.js';
 
@@ -33,8 +34,18 @@ export interface PostgresServer {
   /** Stops it and all its backends, and lets them go on. */
   pause(): void;
   resume(): void;
-  /** Ends it, at once or not, and starts it again on the same port. */
-  restart(options?: { kill?: boolean }): Promise<void>;
+  /**
+   * Ends it, and starts it again on the same port. immediate: it ends its backends and itself without a checkpoint
+   * (SIGQUIT). kill: at once (SIGKILL).
+   */
+  restart(options?: { kill?: boolean; immediate?: boolean }): Promise<void>;
+}
+
+/** A folder that only some programs see, on a disk of its own. */
+export interface Disk {
+  readonly folder: string;
+  /** The command that runs a program which sees the folder. */
+  readonly by: readonly string[];
 }
 
 export interface PostgresOptions {
@@ -42,6 +53,10 @@ export interface PostgresOptions {
   readonly args?: readonly string[];
   /** The server whose replica it is, and from which it streams. */
   readonly of?: PostgresServer;
+  /** A disk of its own for its data, or for the log that it writes ahead; the other one stays where it is. */
+  readonly disk?: Disk & { readonly holds: 'data' | 'log' };
+  /** Variables of its environment besides those of this process. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Files that it needs in its folder, by their names. Only its user may read them. */
   readonly files?: Readonly<Record<string, string>>;
 }
@@ -88,19 +103,35 @@ export function otherUser(): { uid?: number; gid?: number } {
 }
 
 /** Starts a server, and waits until it answers. */
-export async function startPostgres({ args = [], of, files = {} }: PostgresOptions = {}): Promise<PostgresServer> {
+export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
+  const { args = [], of, disk, env = {}, files = {} } = options;
   const installed = findPostgres();
   if (!installed) throw new Error(NO_POSTGRES);
   const as = otherUser();
   const top = temporaryDirectory();
   if (as.uid !== undefined) chownSync(top, as.uid, as.gid as number);
-  const dir = join(top, 'data');
-  const run = { ...as, stdio: 'pipe', cwd: top } as const;
-  const data = ['-D', dir, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync'];
+  const dir = join(disk?.holds === 'data' ? disk.folder : top, 'data');
+  const log = disk && ['--waldir', join(disk.holds === 'log' ? disk.folder : top, 'log'), '--wal-segsize', '1'];
+  /** A program of PostgreSQL, as its user. */
+  const program = (
+    name: string,
+  ): [command: string, line: string[], how: { cwd: string; uid?: number; gid?: number }] => {
+    const path = join(installed.folder, name);
+    if (!disk) return [path, [], { ...as, cwd: top }];
+    const user =
+      as.uid === undefined ? [] : ['setpriv', '--reuid', `${as.uid}`, '--regid', `${as.gid}`, '--clear-groups'];
+    const [command = '', ...line] = [...disk.by, ...user, path];
+    return [command, line, { cwd: top }];
+  };
+  const run = async (name: string, line: readonly string[]): Promise<void> => {
+    const [command, first, how] = program(name);
+    await promisify(execFile)(command, [...first, ...line], how);
+  };
+  const initdb = ['-D', dir, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync', ...(log ?? [])];
   if (of) {
     const from = ['-h', '127.0.0.1', '-p', `${of.port}`, '-U', 'postgres', '-D', dir, '-R', '-c', 'fast', '--no-sync'];
-    execFileSync(join(installed.folder, 'pg_basebackup'), from, run);
-  } else execFileSync(join(installed.folder, 'initdb'), data, run);
+    await run('pg_basebackup', from);
+  } else await run('initdb', initdb);
   for (const [name, text] of Object.entries(files)) {
     const file = join(dir, name);
     writeFileSync(file, text, { mode: 0o600 });
@@ -115,9 +146,10 @@ export async function startPostgres({ args = [], of, files = {} }: PostgresOptio
       ...args,
     ];
     const output: string[] = [];
-    const started = spawn(join(installed.folder, 'postgres'), line, {
-      ...as,
-      cwd: top,
+    const [command, first, how] = program('postgres');
+    const started = spawn(command, [...first, ...line], {
+      ...how,
+      env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     child = started;
@@ -182,8 +214,8 @@ export async function startPostgres({ args = [], of, files = {} }: PostgresOptio
     },
     pause: () => signal([child.pid as number, ...backends()], 'SIGSTOP'),
     resume: () => signal([...backends(), child.pid as number], 'SIGCONT'),
-    async restart({ kill = false } = {}) {
-      await end(kill ? 'SIGKILL' : 'SIGINT');
+    async restart({ kill = false, immediate = false } = {}) {
+      await end(kill ? 'SIGKILL' : immediate ? 'SIGQUIT' : 'SIGINT');
       await launch();
     },
   };

@@ -21,6 +21,8 @@ async function through() {
   });
   const [server] = (await once(listener, 'connection')) as [Socket];
   server.setNoDelay(true);
+  // A cut may reset them.
+  for (const socket of [client, server]) socket.on('error', () => {});
   let all = '';
   client.on('data', (data) => {
     all += data;

@@ -3,9 +3,12 @@
  * program, as the processes of a run do.
  */
 import { expect, test } from 'vitest';
+import type { Engine } from '../chaos/faults.js';
+import { findPostgres } from '../servers/postgres.js';
 import { onEachServer } from './each-server.js';
+import { onPostgres } from './postgres-setting.js';
 
-const { FAULTS, run } = (await import(
+const { faultsFor, run } = (await import(
   '../build/processes/chaos/index.js' as string
 )) as typeof import('../chaos/index.js');
 
@@ -18,15 +21,18 @@ const SHORT = [
   'network',
   'restart-always',
   'restart-empty',
+  'restart',
+  'restart-loose',
   'promote',
+  'promote-synchronous',
   'clock',
 ];
 
 /** Above the patience of a run, so that a run says what it has waited for. */
 const TIMEOUT = 240_000;
 
-onEachServer((server) => {
-  test.concurrent.each(FAULTS.filter(({ name }) => SHORT.includes(name)))(
+const testsOn = (server: Engine): void => {
+  test.concurrent.each(faultsFor(server).filter(({ name }) => SHORT.includes(name)))(
     '$name',
     { timeout: TIMEOUT },
     async (fault) => {
@@ -40,4 +46,11 @@ onEachServer((server) => {
       expect(result.grants).toBeGreaterThan(0);
     },
   );
-}, 'first');
+};
+
+onEachServer(testsOn, 'first');
+onPostgres(
+  'faults of processes, servers and clocks',
+  () => testsOn({ version: '', ...findPostgres(), name: 'postgresql' }),
+  'in CI',
+);
