@@ -4,11 +4,15 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { GlideClient } from '@valkey/valkey-glide';
 import { Redis } from 'ioredis';
 import { Redis as Redis5 } from 'ioredis-5';
+import postgres from 'postgres';
 import { createClient } from 'redis';
 import { expect, onTestFinished, test } from 'vitest';
 import { startServer } from '../servers/servers.js';
+import type { SpaceOptions } from '../src/options.js';
 import { keysOf } from '../src/script/wire.js';
 import { Space } from '../src/space/space.js';
+import { proxy as postgresProxy } from './postgres-proxy.js';
+import { onPostgres } from './postgres-setting.js';
 import { onServers, until } from './setting.js';
 
 type Kind = 'commands' | 'messages' | 'waits';
@@ -71,10 +75,77 @@ async function proxy(port: number) {
   };
 }
 
+/** A client by its name, and what makes one for a port. */
+type Client = readonly [name: string, make: (port: number) => unknown];
+
+interface Ways {
+  /** A way to the server whose present connections can fall silent. */
+  between(): Promise<{ readonly port: number; swallow(kind: 'commands' | 'messages' | 'all'): number }>;
+  join(options: SpaceOptions): Promise<Space>;
+}
+
+/** For a busy machine, in milliseconds. */
+const connectTimeout = 30_000;
+
+/** What holds for each engine. */
+function silences(clients: readonly Client[], { between, join }: Ways): void {
+  test.each(clients)('%s: a dead connection for messages is found and replaced', async (_, client) => {
+    const way = await between();
+    const lease = 2000;
+    const space = await Space.connect(await client(way.port), { space: 'messages', lease, connectTimeout });
+    onTestFinished(() => space.close());
+    const resumed = new Promise<void>((heard) => space.on('resumed', heard));
+    const lost: unknown[] = [];
+    space.on('lost', (event) => lost.push(event));
+    const held = await (await space.mutex('m')).holdAsync();
+    expect(way.swallow('messages')).toBe(1);
+    await resumed;
+    // Messages come again: the space hears of its turn before its next beat could tell.
+    const theirs = await (await join({ space: 'messages', lease, connectTimeout })).mutex('n');
+    const other = await theirs.holdAsync();
+    const waiting = (await space.mutex('n')).holdAsync();
+    await until(async () => (await theirs.inspect())?.waiting === 1);
+    await other.unlock();
+    await (await waiting).unlock();
+    expect(lost).toEqual([]);
+    expect(held.held).toBe(true);
+  });
+
+  test.each(clients)('%s: a dead connection for commands is replaced before the lease is lost', async (_, client) => {
+    const way = await between();
+    const space = await Space.connect(await client(way.port), { space: 'commands', lease: 4000, connectTimeout });
+    onTestFinished(() => space.close());
+    const resumed = new Promise<string>((heard) => space.on('resumed', () => heard('resumed')));
+    const lost = new Promise<string>((heard) => space.on('lost', () => heard('lost')));
+    const mutex = await space.mutex('m');
+    const held = await mutex.holdAsync();
+    expect(way.swallow('commands')).toBe(1);
+    expect(await Promise.race([resumed, lost])).toBe('resumed');
+    expect(held.held).toBe(true);
+    expect(await mutex.validate(held.proof)).toBe(true);
+  });
+
+  test.each(clients)(
+    '%s: an idle process replaces silent connections, and a request waits for that',
+    async (_, client) => {
+      const way = await between();
+      const space = await Space.connect(await client(way.port), { space: 'idle', lease: 1000, connectTimeout });
+      onTestFinished(() => space.close());
+      const mutex = await space.mutex('m');
+      await mutex.runExclusive(() => {});
+      const resumed = new Promise<void>((heard) => space.on('resumed', heard));
+      expect(way.swallow('all')).toBe(2);
+      await resumed;
+      expect(way.swallow('all')).toBeGreaterThanOrEqual(2);
+      expect(await mutex.runExclusive(() => 'runs', { timeout: 6000 })).toBe('runs');
+    },
+  );
+}
+
 onServers(
   'half-open',
   (setting) => {
-    const clients: [string, (port: number) => unknown][] = [
+    const clients: Client[] = [
       ['ioredis 6', (port) => new Redis(port, '127.0.0.1', { lazyConnect: true })],
       ['ioredis 5', (port) => new Redis5(port, '127.0.0.1', { lazyConnect: true })],
       ['node-redis', (port) => createClient({ socket: { host: '127.0.0.1', port } })],
@@ -91,41 +162,7 @@ onServers(
       ],
     ];
 
-    test.each(clients)('%s: a dead connection for messages is found and replaced', async (_, client) => {
-      const between = await proxy(setting.server.port);
-      const lease = 2000;
-      const space = await Space.connect(await client(between.port), { space: 'messages', lease });
-      onTestFinished(() => space.close());
-      const resumed = new Promise<void>((heard) => space.on('resumed', heard));
-      const lost: unknown[] = [];
-      space.on('lost', (event) => lost.push(event));
-      const held = await (await space.mutex('m')).holdAsync();
-      expect(between.swallow('messages')).toBe(1);
-      await resumed;
-      // Messages come again: the space hears of its turn before its next beat could tell.
-      const theirs = await (await setting.join({ space: 'messages', lease })).mutex('n');
-      const other = await theirs.holdAsync();
-      const waiting = (await space.mutex('n')).holdAsync();
-      await until(async () => (await theirs.inspect())?.waiting === 1);
-      await other.unlock();
-      await (await waiting).unlock();
-      expect(lost).toEqual([]);
-      expect(held.held).toBe(true);
-    });
-
-    test.each(clients)('%s: a dead connection for commands is replaced before the lease is lost', async (_, client) => {
-      const between = await proxy(setting.server.port);
-      const space = await Space.connect(await client(between.port), { space: 'commands', lease: 4000 });
-      onTestFinished(() => space.close());
-      const resumed = new Promise<string>((heard) => space.on('resumed', () => heard('resumed')));
-      const lost = new Promise<string>((heard) => space.on('lost', () => heard('lost')));
-      const mutex = await space.mutex('m');
-      const held = await mutex.holdAsync();
-      expect(between.swallow('commands')).toBe(1);
-      expect(await Promise.race([resumed, lost])).toBe('resumed');
-      expect(held.held).toBe(true);
-      expect(await mutex.validate(held.proof)).toBe(true);
-    });
+    silences(clients, { between: () => proxy(setting.server.port), join: setting.join });
 
     test.each(clients)('%s: a dead connection to the replicas ends the request, and is replaced', async (_, client) => {
       const between = await proxy(setting.server.port);
@@ -218,22 +255,26 @@ onServers(
       between.lead(setting.server.port);
       await until(() => thread.lastOf(0) > 0);
     });
-
-    test.each(clients)(
-      '%s: an idle process replaces silent connections, and a request waits for that',
-      async (_, client) => {
-        const between = await proxy(setting.server.port);
-        const space = await Space.connect(await client(between.port), { space: 'idle', lease: 1000 });
-        onTestFinished(() => space.close());
-        const mutex = await space.mutex('m');
-        await mutex.runExclusive(() => {});
-        const resumed = new Promise<void>((heard) => space.on('resumed', heard));
-        expect(between.swallow('all')).toBe(2);
-        await resumed;
-        expect(between.swallow('all')).toBeGreaterThanOrEqual(2);
-        expect(await mutex.runExclusive(() => 'runs', { timeout: 6000 })).toBe('runs');
-      },
-    );
   },
   'first',
+);
+
+onPostgres(
+  'half-open',
+  (setting) => {
+    const url = (port: number): string => `postgres://postgres@127.0.0.1:${port}/postgres`;
+    const clients: Client[] = [
+      ['pg', (port) => setting.another({ connectionString: url(port) })],
+      ['postgres', (port) => postgres(url(port), { max: 1 })],
+    ];
+    const kinds = { commands: /turn_1/, messages: /^listen/, all: /./ };
+    silences(clients, {
+      async between() {
+        const way = await postgresProxy(setting.server.port);
+        return { port: way.port, swallow: (kind) => way.swallow(kinds[kind]) };
+      },
+      join: setting.join,
+    });
+  },
+  'in CI',
 );
