@@ -239,6 +239,12 @@ export const EXPLAINED: readonly Explained[] = [
   { text: 'if left > beat then', from: '>', to: '>=', reason: 'what is noted is what it was' },
   { text: "elseif what == 'T' and pause_of_loss > 0 then", to: '1', reason: 'a pause has whole milliseconds' },
   {
+    text: 'if pause_of_loss > 0 then repaired = r.repaired end',
+    from: '0',
+    to: '1',
+    reason: 'a pause has whole milliseconds',
+  },
+  {
     text: 'or known > 0 and epoch < r.epoch then',
     from: '0',
     reason: 'who knows of no permits has nothing to tell',
