@@ -19,6 +19,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { mutated } from './mutated.mjs';
 
 /** What is wrong, the code, and the code in its place. */
 export const mutants = [
@@ -48,16 +49,10 @@ if (process.argv[1] === new URL(import.meta.url).pathname) await program();
 async function program() {
   const [histories = 1000, seed = Date.now() % 1e9, mutant] = process.argv.slice(2).map(Number);
   const built = new URL('../../dist/common/', import.meta.url);
-  let source = readFileSync(new URL('rate-cells.js', built), 'utf8').replaceAll("'./", `'${built}`);
-  if (mutant !== undefined) {
-    const [, old, wrong] = mutants[mutant];
-    if (source.split(old).length !== 2)
-      throw new Error(`mutant ${mutant}: its code occurs ${source.split(old).length - 1} times`);
-    source = source.replace(old, () => wrong);
-  }
+  const source = readFileSync(new URL('rate-cells.js', built), 'utf8').replaceAll("'./", `'${built}`);
   const folder = mkdtempSync(join(tmpdir(), 'cells-'));
   process.once('exit', () => rmSync(folder, { recursive: true }));
-  writeFileSync(join(folder, 'cells.mjs'), source);
+  writeFileSync(join(folder, 'cells.mjs'), mutated(source, mutants, mutant));
   const { RateCells } = await import(pathToFileURL(join(folder, 'cells.mjs')));
 
   let state = seed >>> 0;

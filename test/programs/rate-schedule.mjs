@@ -25,22 +25,17 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { mutated } from './mutated.mjs';
 import { mutants } from './rate-mutants.mjs';
 
 const [histories = 2000, seed = Date.now() % 1e9, mutant] = process.argv.slice(2).map(Number);
 const JITTER = 2;
 const ROUNDING = 1e-6;
 
-let source = readFileSync(new URL('../../src/common/schedule.ts', import.meta.url), 'utf8');
-if (mutant !== undefined) {
-  const [, old, wrong] = mutants[mutant];
-  if (source.split(old).length !== 2)
-    throw new Error(`mutant ${mutant}: its code occurs ${source.split(old).length - 1} times`);
-  source = source.replace(old, () => wrong);
-}
+const source = readFileSync(new URL('../../src/common/schedule.ts', import.meta.url), 'utf8');
 const folder = mkdtempSync(join(tmpdir(), 'schedule-'));
 process.once('exit', () => rmSync(folder, { recursive: true }));
-writeFileSync(join(folder, 'schedule.mts'), source);
+writeFileSync(join(folder, 'schedule.mts'), mutated(source, mutants, mutant));
 const options = [
   '--ignoreConfig',
   '--noCheck',
