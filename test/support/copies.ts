@@ -17,11 +17,14 @@ type Library = typeof import('taketurns') &
 /** A change of the copy: replaces a text that must be in the file exactly once. */
 export type Change = readonly [file: string, from: string, to: string];
 
+/** Bundles for Node and declarations make half of the files. */
+const isNeeded = (path: string): boolean => !/[/\\]dist[/\\](node|types)$|\.d\.ts$/.test(path);
+
 /** Makes a copy of the package, and returns the folder of its built code. The changes make it another version. */
 export function folderOfCopy(changes: readonly Change[] = []): string {
   const folder = mkdtempSync(join(tmpdir(), 'taketurns-copy-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  cpSync(join(root, 'dist'), join(folder, 'dist'), { recursive: true });
+  cpSync(join(root, 'dist'), join(folder, 'dist'), { recursive: true, filter: isNeeded });
   cpSync(join(root, 'package.json'), join(folder, 'package.json'));
   for (const [file, from, to] of changes) {
     const path = join(folder, 'dist', file);
