@@ -11,14 +11,14 @@ const built = (folder: string) => [
  * on two processors. `.ci/run` and `npm run test:whole` run all files.
  */
 const LONG = [
-  'bench/test/{channels,locks,record,sync}.test.ts',
+  'bench/test/{application,bypass,channels,hand-over,locks,no-lock,record,sync,tasks}.test.ts',
   'check/test/{deadlocks,machine-core,published,simulate}.test.ts',
   'processes/test/{bad-days-program,chaos,cluster,dead,drivers-closed,drivers-disturbed,far,gives-up}.test.ts',
   'processes/test/{guardian,half-open}.test.ts',
   'processes/test/{local,local-chaos,local-files,rolling,stands-still,takeover,trouble}.test.ts',
   'simulate/test/faults.test.ts',
   'test/stress/**',
-  'test/unit/snippets.test.ts',
+  'test/unit/{figures,snippets}.test.ts',
 ];
 const isShort = process.env.npm_lifecycle_event === 'test' && process.argv.length === 3;
 

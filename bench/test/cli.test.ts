@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import { WHOLE } from '../../test/support/rounds.js';
+import { allInCi, WHOLE } from '../../test/support/rounds.js';
 import type { Results } from '../src/results.js';
 import { CALLS_FLOOR, FLOOR } from '../src/rows/row.js';
 import { total } from '../src/statistics.js';
@@ -83,17 +83,19 @@ describe('taketurns bench semaphores', () => {
     expect(readFileSync(svg, 'utf8')).toContain('3 steps inside and 400 outside');
   });
 
-  it.each([
-    [['--inside', '0'], /--inside.*'0'.*from 1 to 100000/],
-    [['--threads', '0'], /--threads.*'0'.*from 1 to 512/],
-    [['--rows', 'nobody'], /--rows.*'nobody'.*Allowed: Semaphore/],
-    [['--seconds', 'x'], /--seconds.*'x'.*from 0.05/],
-    [['--json', '/no/such/folder/x'], /--json.*folder that exists/],
-    [['--rows', 'sem_t', '--no-native'], /--no-native.*no row/],
-    [['--quick', '--paper'], /--quick.*--paper.*exclude each other/],
-    [['--pairs-only', '--no-pairs'], /--pairs-only.*nothing to measure/],
-    [['--frobnicate'], /--frobnicate/],
-  ])('refuses %j', (args, message) => {
+  it.each(
+    allInCi<[string[], RegExp]>([
+      [['--inside', '0'], /--inside.*'0'.*from 1 to 100000/],
+      [['--threads', '0'], /--threads.*'0'.*from 1 to 512/],
+      [['--rows', 'nobody'], /--rows.*'nobody'.*Allowed: Semaphore/],
+      [['--seconds', 'x'], /--seconds.*'x'.*from 0.05/],
+      [['--json', '/no/such/folder/x'], /--json.*folder that exists/],
+      [['--rows', 'sem_t', '--no-native'], /--no-native.*no row/],
+      [['--quick', '--paper'], /--quick.*--paper.*exclude each other/],
+      [['--pairs-only', '--no-pairs'], /--pairs-only.*nothing to measure/],
+      [['--frobnicate'], /--frobnicate/],
+    ]),
+  )('refuses %j', (args, message) => {
     const refused = taketurns('bench', 'semaphores', ...args);
     expect(refused.status).toBe(1);
     expect(refused.stderr).toMatch(message);

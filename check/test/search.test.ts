@@ -3,7 +3,7 @@
  * can be replayed.
  */
 import { describe, expect, it } from 'vitest';
-import { WHOLE } from '../../test/support/rounds.js';
+import { allInCi, WHOLE } from '../../test/support/rounds.js';
 import { mutants } from '../src/engine/mutation/mutate.js';
 import { search } from '../src/engine/search/search.js';
 import { compact, parse, render, replay, shorten } from '../src/engine/search/trace.js';
@@ -165,15 +165,17 @@ describe.each(plants)('$fault', ({ in: name, program, deep = false, shows = /obj
 });
 
 describe('reduced or not', () => {
-  it.each([
-    '2x2',
-    'release of 2',
-    'promise',
-    'promises of one',
-    'dispose of one of two',
-    'registry',
-    'twa 1: 3x1 wrap, polling',
-  ])('%s comes to its end, with fewer states at most', (name) => {
+  it.each(
+    allInCi([
+      '2x2',
+      'release of 2',
+      'promise',
+      'promises of one',
+      'dispose of one of two',
+      'registry',
+      'twa 1: 3x1 wrap, polling',
+    ]),
+  )('%s comes to its end, with fewer states at most', (name) => {
     const make = (): Driver => new Driver(programOf(model(name)), model(name));
     const reduced = search(make);
     const whole = search(make, { reduce: false });
@@ -183,31 +185,33 @@ describe('reduced or not', () => {
 
   // The states that reduction leaves out lead to no other ends. The search finds each state in which no thread can go
   // on.
-  it.each([
-    '2x2',
-    '2x2 polling',
-    '2x2 below 0',
-    'release of 2',
-    'try',
-    'promise',
-    'promises of one',
-    'dispose of one of two',
-    'registry',
-    'registry, a thread is killed',
-    'cancel: 2',
-    'mutex: 2x1 polling',
-    'mutex: die',
-    'mutex: promise',
-    'p0514: a lock, 2x2',
-    'places: simple_lock, 3x1',
-    'twa 1: 3x1 wrap, polling',
-    'McsLock: 2x2',
-    // In these models ends are lost if the search does not come back to reliances that have proved wrong.
-    'references',
-    'first registrations of two',
-    'ClhLock: dispose',
-    'LifoLock: disposed of by two',
-  ])('%s comes to the same ends', (name) => {
+  it.each(
+    allInCi([
+      '2x2',
+      '2x2 polling',
+      '2x2 below 0',
+      'release of 2',
+      'try',
+      'promise',
+      'promises of one',
+      'dispose of one of two',
+      'registry',
+      'registry, a thread is killed',
+      'cancel: 2',
+      'mutex: 2x1 polling',
+      'mutex: die',
+      'mutex: promise',
+      'p0514: a lock, 2x2',
+      'places: simple_lock, 3x1',
+      'twa 1: 3x1 wrap, polling',
+      'McsLock: 2x2',
+      // In these models ends are lost if the search does not come back to reliances that have proved wrong.
+      'references',
+      'first registrations of two',
+      'ClhLock: dispose',
+      'LifoLock: disposed of by two',
+    ]),
+  )('%s comes to the same ends', (name) => {
     const make = (): Driver => new Driver(programOf(model(name)), model(name));
     for (const symmetry of [0, 1] as const) {
       const reduced = search(make, { symmetry });
@@ -225,19 +229,21 @@ describe('threads that run the same program', () => {
     );
 
   // If anything but records and elements distinguished the threads, one order would come to other states.
-  it.each([
-    '2x2',
-    '2x2 polling',
-    'release of 2',
-    'promises of one',
-    'event count: two await one value',
-    'TwaLock 0: 3x1',
-    'location: 2x2',
-    'channel: release of 2, 2 buckets',
-    'Capacitor: 2 lanes: yielding',
-    'mutex: 2x1 polling',
-    'places: simple_lock, 3x1',
-  ])('%s: come to as many states in either order, and to no more than in any order', (name) => {
+  it.each(
+    allInCi([
+      '2x2',
+      '2x2 polling',
+      'release of 2',
+      'promises of one',
+      'event count: two await one value',
+      'TwaLock 0: 3x1',
+      'location: 2x2',
+      'channel: release of 2, 2 buckets',
+      'Capacitor: 2 lanes: yielding',
+      'mutex: 2x1 polling',
+      'places: simple_lock, 3x1',
+    ]),
+  )('%s: come to as many states in either order, and to no more than in any order', (name) => {
     const [up, down, any] = both(name, { reduce: false });
     expect(up.exhaustive && any.exhaustive).toBe(true);
     expect([down.states, down.steps]).toEqual([up.states, up.steps]);

@@ -4,7 +4,7 @@
  * (check/lua.ts); the other is the compiled script (scripts/compile-lua.mjs). Replies, messages and data are compared.
  */
 import { expect, test } from 'vitest';
-import { allInCi } from '../../test/support/rounds.js';
+import { allInCi, roundsInCi } from '../../test/support/rounds.js';
 import {
   AS_BROKER,
   ComparingServer,
@@ -23,7 +23,7 @@ import { functionOf } from '../scripts/compile-lua.mjs';
 import { brokerScript } from '../scripts/turn-parts.mjs';
 import { WHOLE } from './each-server.js';
 
-const CALLS = WHOLE ? 20_000 : 2000;
+const CALLS = WHOLE ? 20_000 : roundsInCi(2000, 1000);
 
 const scriptWith = (constants: Constants) => functionOf(withConstants(brokerScript(), constants));
 
@@ -76,7 +76,7 @@ const SEARCHES = SHORT.filter(({ budget }) => {
 test.each(SEARCHES)('does the same in the search $name', { timeout: 300_000 }, (configuration) => {
   const constants = configuration.constants ? { WORK: 1 } : USUAL;
   const server = new ComparingServer(scriptWith(constants), constants);
-  const { finding, complete } = search(configuration, WHOLE ? undefined : 1000, server);
+  const { finding, complete } = search(configuration, WHOLE ? undefined : roundsInCi(1000, 300), server);
   expect(server.difference).toBeUndefined();
   expect(finding).toBeUndefined();
   if (WHOLE) expect(complete).toBe(true);

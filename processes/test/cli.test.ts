@@ -6,6 +6,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { roundsInCi } from '../../test/support/rounds.js';
 import { type Given, read, UsageError } from '../src/command/arguments.js';
 import { BUSY, run } from '../src/command/run.js';
 import { objects, revoke, show } from '../src/command/show.js';
@@ -67,7 +68,7 @@ test('with --try, each command runs after the one before was killed, whatever wa
   timeout: 600_000,
 }, async () => {
   const { run } = jobs();
-  for (let at = 0; at < (WHOLE ? 200 : 12); at++) {
+  for (let at = 0; at < (WHOLE ? 200 : roundsInCi(12, 3)); at++) {
     const { child, ended } = run('--try', '--', 'sh', '-c', 'echo $$; exec sleep 60');
     // Nothing comes if it is told that the turn is not free.
     const [pid] = await Promise.race([once(child.stdout as Readable, 'data'), ended.then(({ status }) => [status])]);

@@ -8,6 +8,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
+import { roundsInCi } from '../../test/support/rounds.js';
 import { Space } from '../src/space/space.js';
 import { busy, open } from './dead-holder-asks.mjs';
 import { WHOLE } from './each-server.js';
@@ -15,7 +16,7 @@ import { folder } from './local-processes.js';
 import { sleep } from './setting.js';
 
 const program = fileURLToPath(new URL('dead-holder-program.mjs', import.meta.url));
-const TIMES = WHOLE ? 100 : 5;
+const TIMES = WHOLE ? 100 : roundsInCi(5, 2);
 
 interface Child {
   readonly process: ChildProcess;

@@ -3,6 +3,7 @@
  * `npm run test:whole` it runs the whole search. `npm run check -w processes` runs the long searches, too.
  */
 import { expect, test } from 'vitest';
+import { roundsInCi } from '../../test/support/rounds.js';
 import { RULES, type Rules } from '../check/client.js';
 import { RULE_SEARCHES, SHORT } from '../check/configurations.js';
 import { parseLua } from '../check/lua.js';
@@ -12,7 +13,7 @@ import { Server, turnSource } from '../check/server.js';
 import { WHOLE } from './each-server.js';
 
 /** The number of states that a search looks at, unless this is `npm run test:whole`. */
-const FIRST = WHOLE ? undefined : 2500;
+const FIRST = WHOLE ? undefined : roundsInCi(2500, 800);
 
 test.each(SHORT)('$name', { timeout: 300_000 }, (configuration) => {
   const { finding, complete, states } = search(configuration, FIRST);

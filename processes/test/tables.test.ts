@@ -52,12 +52,12 @@ onPostgres('tables', (setting) => {
     await compared(USUAL, compareFixedRates);
   });
 
-  test.each(allInCi([1, 2, 3]))('does what the script does in random calls, seed %i', LONG, async (seed) => {
+  test.each(allInCi([1, 2, 3], 3))('does what the script does in random calls, seed %i', LONG, async (seed) => {
     const { letters } = await compared(USUAL, (on) => compareRandom(on, seed, CALLS, USUAL));
     expect(letters).toBe('ABCDFIJKLNOPRSTUVWX');
   });
 
-  test.each(allInCi([4, 5, 6]))(
+  test.each(allInCi([4, 5, 6], 3))(
     'does what the script does where each call does little, seed %i',
     LONG,
     async (seed) => {
@@ -66,11 +66,15 @@ onPostgres('tables', (setting) => {
     },
   );
 
-  test.each(allInCi([1, 2, 3]))('does what the script does in random calls on rates, seed %i', LONG, async (seed) => {
-    await compared(USUAL, (on) => compareRandomRates(on, seed, CALLS));
-  });
+  test.each(allInCi([1, 2, 3], 3))(
+    'does what the script does in random calls on rates, seed %i',
+    LONG,
+    async (seed) => {
+      await compared(USUAL, (on) => compareRandomRates(on, seed, CALLS));
+    },
+  );
 
-  test.each(allInCi([4, 5, 6]))('does what the script does where rates keep little, seed %i', LONG, async (seed) => {
+  test.each(allInCi([4, 5, 6], 3))('does what the script does where rates keep little, seed %i', LONG, async (seed) => {
     const { letters } = await compared(FEW_OF_RATES, (on) => compareRandomRates(on, seed, CALLS));
     expect(letters).toBe('BEGOX');
   });

@@ -22,6 +22,7 @@ import {
 } from 'taketurns/channel';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { E_HELD, E_TOOK_COUNT, E_UNREAD } from '../../src/border/numbers.js';
+import { roundsInCi } from '../support/rounds.js';
 import { nearTheEnd } from '../support/stack.js';
 import { turn } from '../support/until.js';
 
@@ -207,7 +208,7 @@ describe.each([
   ['from its event loop', true],
 ])('after a cut call the channel goes on, when the thread uses it %s', (_when, turnsFirst) => {
   it.each(Object.entries(rounds))('%s, cut by a time-out', async (_name, [codec, text]) => {
-    for (let i = 0; i < 60; i++) {
+    for (let i = 0; i < roundsInCi(60, 20); i++) {
       const x = notesOf(codec);
       Object.assign(globalThis, { x });
       // Few promises: each stays in the arena until it is settled.
@@ -259,7 +260,7 @@ describe('a cut call leaves no message unread for ever, and no rejection that th
     const loop = text.includes('Async')
       ? `for (let i = 0; ; i++) { if (i < ${REQUESTS}) { ${text} } }`
       : `for (;;) { ${text} }`;
-    for (let i = 0; i < 150; i++) {
+    for (let i = 0; i < roundsInCi(150, 50); i++) {
       const c = new Channel<number>({ codec: user, capacity: CAPACITY, arena });
       const keeps = (promise: Promise<unknown>): void => void promise.catch(() => {});
       Object.assign(globalThis, { x: { c, keeps, receiving, select, selectAsync, sending } });

@@ -11,6 +11,7 @@ import { HeldRead, HeldUpdate, HeldWrite, RwLock } from 'taketurns/sync';
 import { describe, expect, it } from 'vitest';
 import { OtherThread } from '../support/other-thread.js';
 import { runProgram } from '../support/program.js';
+import { roundsInCi } from '../support/rounds.js';
 import { reactions, until } from '../support/until.js';
 
 setFlagsFromString('--expose-gc');
@@ -1001,7 +1002,7 @@ describe('a call that the runtime interrupts', () => {
     'interrupted.lockRead(); interrupted.unlockRead()',
     'if (interrupted.tryLockWrite()) interrupted.unlockWrite()',
   ])('may be cut short anywhere: %s', (calls) => {
-    for (let i = 0; i < 150; i++) {
+    for (let i = 0; i < roundsInCi(150, 40); i++) {
       const lock = new RwLock();
       Object.assign(globalThis, { interrupted: lock });
       expect(() => runInThisContext(`for (;;) { ${calls} }`, { timeout: 2 })).toThrow(/timed out/);
