@@ -204,7 +204,7 @@ onServers('bad days', (setting) => {
       );
     }
     for (const clock of [null, 1, {}]) {
-      await expect(join({ clock } as never)).rejects.toThrow('heartbeat, durable, createSchema, listen }, got "clock"');
+      await expect(join({ clock } as never)).rejects.toThrow('connectTimeout, heartbeat, durability }, got "clock"');
       await expect(Space.local({ clock } as never)).rejects.toThrow('directory }, got "clock"');
     }
     for (const repair of [null, 1, 'repair']) {
