@@ -8,6 +8,8 @@ export interface Mutant {
   readonly text: string;
   readonly from: string;
   readonly to: string;
+  /** Where the fault begins in the source. */
+  readonly at: number;
   readonly source: string;
 }
 
@@ -17,6 +19,49 @@ export interface Explained {
   readonly from?: string;
   readonly to?: string;
   readonly reason: string;
+}
+
+/** The reasons why nothing need tell some mutants, and which of them were of use. */
+export class Reasons {
+  readonly #all: readonly Explained[];
+  readonly #used = new Set<Explained>();
+
+  constructor(all: readonly Explained[]) {
+    this.#all = all;
+  }
+
+  /** The reason for a mutant. */
+  of(mutant: Mutant): Explained | undefined {
+    return this.#all.find(
+      ({ text, from, to }) =>
+        mutant.text.includes(text) &&
+        (from === undefined || mutant.from.includes(from)) &&
+        (to === undefined || mutant.to === to),
+    );
+  }
+
+  /** Whether there is a reason for a mutant that nothing has told. Says so if there is none. */
+  explains(mutant: Mutant): boolean {
+    const reason = this.of(mutant);
+    if (reason) this.#used.add(reason);
+    else {
+      const { place, from, to, text } = mutant;
+      console.log(`NOT TOLD ${place}: ${from} -> ${to}    in: ${text}`);
+    }
+    return reason !== undefined;
+  }
+
+  /** The places in the list of the reasons that were of use. */
+  get used(): number[] {
+    return [...this.#all.keys()].filter((at) => this.#used.has(this.#all[at] as Explained));
+  }
+
+  /** Says which reasons explain no mutant, and returns how many they are. */
+  sayUnused(): number {
+    const unused = this.#all.filter((each) => !this.#used.has(each));
+    for (const { text, reason } of unused) console.log(`a reason is of no use: ${text}: ${reason}`);
+    return unused.length;
+  }
 }
 
 /** Makes the mutants of a source, each of them once. */
@@ -60,7 +105,7 @@ export class Mutations {
     const text = (this.#lines[count - 1] as string).replace(this.#comment, '').trim();
     const old = this.#source.slice(start, end).replace(/\s+/g, ' ');
     const from = old.length > 60 ? `${old.slice(0, 57)}...` : old;
-    this.made.push({ place, text, from, to, source });
+    this.made.push({ place, text, from, to, at: start, source });
   }
 
   /** Puts others in place of an operator that stands between two places. */

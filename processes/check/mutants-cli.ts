@@ -20,7 +20,7 @@ import { RULES, type Rules } from './client.js';
 import { RULE_SEARCHES, SHORT } from './configurations.js';
 import { Data, type Surroundings } from './data-model.js';
 import { LuaError, parseLua } from './lua.js';
-import type { Explained, Mutant } from './mutant.js';
+import { type Mutant, Reasons } from './mutant.js';
 import { mutantsOf } from './mutants.js';
 import { EXPLAINED, EXPLAINED_OF_BROKER } from './mutants-explained.js';
 import { fixedRateCalls, RateWriter } from './rate-calls.js';
@@ -152,14 +152,7 @@ async function breaks(seed: number, server: Server): Promise<boolean> {
 const isChosen = ({ place }: Mutant): boolean =>
   process.env.LINES?.split(',').some((each) => each === place || each === place.split(':')[0]) ?? true;
 
-/** The place of the reason why a mutant need not be told, or -1. */
-const reasonOf = (mutant: Mutant, reasons: readonly Explained[] = EXPLAINED): number =>
-  reasons.findIndex(
-    ({ text, from, to }) =>
-      mutant.text.includes(text) &&
-      (from === undefined || mutant.from.includes(from)) &&
-      (to === undefined || mutant.to === to),
-  );
+const reasons = new Reasons(EXPLAINED);
 
 async function tell(mutant: Mutant): Promise<Told> {
   let server: Server;
@@ -180,7 +173,7 @@ async function tell(mutant: Mutant): Promise<Told> {
   const hasRates = serverWith(OF_RATES);
   if (rates.some((calls) => answersDiffer(hasRates, calls))) return 'answer';
   // What has a reason is not looked for further.
-  if (reasonOf(mutant) >= 0) return 'nothing';
+  if (reasons.of(mutant)) return 'nothing';
   // The worlds and the searches have no rates.
   if (isOfRates) return 'nothing';
   for (let seed = 1; seed <= WORLDS; seed++) if (await breaks(seed, server)) return 'world';
@@ -213,29 +206,16 @@ async function broker(): Promise<{ readonly lines: string[]; readonly missed: nu
   const mutants = brokerMutants().filter((mutant, at) => at % shards === shard && isChosen(mutant));
   const check = new BrokerCheck(await subjectOf());
   const by = new Map<ToldOfBroker | 'explained', number>();
-  const used = new Set<number>();
-  let missed = 0;
+  const reasonsOfBroker = new Reasons(EXPLAINED_OF_BROKER);
   for (const [at, mutant] of mutants.entries()) {
     if (at % 100 === 99) console.log(`${at + 1} of ${mutants.length}`);
     let told: ToldOfBroker | 'explained' = await check.tell(mutant);
-    const reason = told === 'nothing' ? reasonOf(mutant, EXPLAINED_OF_BROKER) : -1;
-    if (reason >= 0) {
-      told = 'explained';
-      used.add(reason);
-    }
-    if (told === 'nothing') {
-      missed++;
-      const { place, from, to, text } = mutant;
-      console.log(`NOT TOLD ${place}: ${from} -> ${to}    in: ${text}`);
-    }
+    if (told === 'nothing' && reasonsOfBroker.explains(mutant)) told = 'explained';
     by.set(told, (by.get(told) ?? 0) + 1);
   }
-  for (const [at, { text, reason }] of EXPLAINED_OF_BROKER.entries())
-    if (shards === 1 && !process.env.LINES && !used.has(at)) {
-      console.log(`a reason is of no use: ${text}: ${reason}`);
-      missed++;
-    }
   const count = (told: ToldOfBroker | 'explained'): number => by.get(told) ?? 0;
+  let missed = count('nothing');
+  if (shards === 1 && !process.env.LINES) missed += reasonsOfBroker.sayUnused();
   const report = [
     '| mutants of the state, the store and the compiler | |',
     '| --- | ---: |',
@@ -260,28 +240,16 @@ if (isWanted('--lua')) {
   const [shard = 0, shards = 1] = (process.env.SHARD ?? '0/1').split('/').map(Number);
   const mutants = mutantsOf().filter((mutant, at) => at % shards === shard && isChosen(mutant));
   const by = new Map<Told | 'explained', number>();
-  const used = new Set<number>();
-  const open: Mutant[] = [];
   let looked = 0;
   for (const mutant of mutants) {
     let told: Told | 'explained' = await tell(mutant);
     if (++looked % 100 === 0) console.log(`${looked} of ${mutants.length}`);
-    if (told === 'nothing') {
-      const at = reasonOf(mutant);
-      if (at >= 0) {
-        told = 'explained';
-        used.add(at);
-      } else {
-        open.push(mutant);
-        const { place, from, to, text } = mutant;
-        console.log(`NOT TOLD ${place}: ${from} -> ${to}    in: ${text}`);
-      }
-    }
+    if (told === 'nothing' && reasons.explains(mutant)) told = 'explained';
     by.set(told, (by.get(told) ?? 0) + 1);
   }
   const count = (told: Told | 'explained'): number => by.get(told) ?? 0;
   const run = mutants.length - count('does not run');
-  const detected = run - count('explained') - open.length;
+  const detected = run - count('explained') - count('nothing');
   report.push(
     '| mutants of the script | |',
     '| --- | ---: |',
@@ -291,18 +259,14 @@ if (isWanted('--lua')) {
     `| told by another answer, message or state than the script has | ${count('answer')} |`,
     `| told by a search alone | ${count('search')} |`,
     `| not told, explained | ${count('explained')} |`,
-    `| not told, not explained | ${open.length} |`,
+    `| not told, not explained | ${count('nothing')} |`,
     `| told, of those that run | ${((100 * detected) / run).toFixed(1)} % |`,
     '',
   );
   console.log(report.join('\n'));
-  for (const [at, { text, reason }] of EXPLAINED.entries())
-    if (shards === 1 && !process.env.LINES && !used.has(at)) {
-      console.log(`a reason is of no use: ${text}: ${reason}`);
-      failed = true;
-    }
-  if (open.length > 0) failed = true;
-  if (shards > 1) console.log(`reasons used: ${[...used].sort((a, b) => a - b).join(' ')}`);
+  if (count('nothing') > 0) failed = true;
+  if (shards === 1 && !process.env.LINES && reasons.sayUnused() > 0) failed = true;
+  if (shards > 1) console.log(`reasons used: ${reasons.used.join(' ')}`);
   console.log(`${((performance.now() - started) / 1000).toFixed(0)} s, ${cpus()[0]?.model}`);
   if (EXPLAINED.length > 0) {
     report.push('Not told, and why that is right:', '', '| in | reason |', '| --- | --- |');

@@ -1,253 +1,130 @@
 /**
  * Makes the mutants of the functions of PostgreSQL (sql-mutants.ts), and says which of them another reply, message or row
- * tells: the calls of the comparisons (tables.ts) run on each mutant, within the server.
+ * tells: each of them runs the recorded calls (sql-replay.ts) that reach what is changed, at most `MOST` (by default 300)
+ * in each of the four recordings, and stops at the first difference.
  *
- * `ONLY=grant_1,turn_1` tries only the mutants of these functions, `LINES=301,315` only those of these lines of schema.sql,
- * `SHARD=0/4` only every fourth one. `POSTGRES_URL` names a server that runs already. A mutant that no call tells must be
- * listed in sql-mutants-explained.ts with the reason.
+ * `ONLY=grant_1,turn_1` tries only the mutants of these functions, `LINES=301,315` or `LINES=301-315` only those of these
+ * lines of schema.sql, `SHARD=0/4` only every fourth one. `WORKERS` (by default as many as there are processors) is how many
+ * mutants run at once. `POSTGRES_URL` names a server that runs already, and keeps the recorded calls for the next run. A mutant that no call tells must be listed in sql-mutants-explained.ts with the reason.
  */
+import { availableParallelism } from 'node:os';
 import { startPostgres } from '../servers/postgres.js';
-import { type Constants, FEW, USUAL } from './comparing.js';
-import { Data, type Surroundings } from './data-model.js';
-import { Server, turnChunk } from './server.js';
+import { FEW, USUAL } from './comparing.js';
+import { Reasons } from './mutant.js';
 import { functionsOf, type SqlMutant, sqlMutantsOf } from './sql-mutants.js';
 import { EXPLAINED_OF_SQL } from './sql-mutants-explained.js';
+import { type Copy, Recording, recordOwn, type Told } from './sql-replay.js';
 import {
-  type Caller,
   compareFixed,
   compareFixedRates,
   compareMore,
   compareRandom,
   compareRandomRates,
-  encoded,
   FEW_OF_RATES,
   schemaText,
-  TABLES,
-  Tables,
-  underTest,
 } from './tables.js';
 
 const CALLS = 600;
-/** So many calls run in one statement, which may take so long, in milliseconds. */
-const CALLS_OF_A_STATEMENT = 40;
-const LONGEST = 20_000;
+/** The first calls tell most mutants. */
+const FIRST = 8;
+const most = Number(process.env.MOST ?? 300);
+const workers = Number(process.env.WORKERS ?? availableParallelism());
 
-/** `replay` runs the calls of a sequence, and returns the first that does not do what it has done when it was recorded. */
-const REPLAY = (name: string): string => `
-create table ${name}.step (
-  sequence int, at int, args text[], micros text, history text, expected text, primary key (sequence, at));
-create function ${name}.note(channel text, payload text) returns void language sql as $$
-  select set_config('check.told', current_setting('check.told') || channel || ' ' || payload || chr(10), false);
-$$;
-create function ${name}.clear() returns void language sql as $$
-  truncate ${TABLES.map((table) => `${name}.${table}`).join()} restart identity;
-$$;
-create function ${name}.replay(one int, first int, last int, records boolean) returns int language plpgsql as $$
-declare
-  step record;
-  did text;
-begin
-  for step in select * from ${name}.step s where s.sequence = one and s.at between first and last order by s.at loop
-    perform set_config('check.told', '', false);
-    if cardinality(step.args) = 0 then
-      perform ${name}.clear();
-      continue;
-    end if;
-    perform ${name}.begin(step.micros, step.history);
-    did := ${name}.turn_1('test', 0, step.args);
-    did := md5(did || ${name}.rows()::text || current_setting('check.told'));
-    if records then
-      update ${name}.step s set expected = did where s.sequence = one and s.at = step.at;
-    elsif did <> step.expected then
-      return step.at;
-    end if;
-  end loop;
-  return null;
-end $$;
-`;
+const server = process.env.POSTGRES_URL
+  ? undefined
+  : await startPostgres({
+      args: ['-c', 'autovacuum=off', '-c', 'jit=off', '-c', 'shared_buffers=512MB', '-c', 'max_wal_size=8GB'],
+    });
+const url = process.env.POSTGRES_URL ?? (server?.url as string);
+const originals = new Map(functionsOf(schemaText()).map((one) => [one.name, one]));
 
-/** Notes the calls, and runs them on the model. */
-class Recorder implements Caller {
-  readonly #server: Server;
-  data = new Data();
-  readonly difference = undefined;
-  readonly steps: { readonly args: readonly string[]; readonly where: Surroundings }[] = [];
-
-  constructor(constants: Constants) {
-    this.#server = new Server(turnChunk(constants));
-  }
-
-  async begin(): Promise<void> {
-    this.data = new Data();
-    if (this.steps.length > 0) this.steps.push({ args: [], where: { time: 0, history: '' } });
-  }
-
-  async call(args: readonly string[], where: Surroundings): Promise<unknown> {
-    this.steps.push({ args, where });
-    const { data, reply } = this.#server.turn(this.data, args, where);
-    this.data = data;
-    return reply;
-  }
-}
-
-interface Sequence {
-  readonly tables: Tables;
-  readonly schema: string;
-  readonly constants: Constants;
-  readonly number: number;
-  readonly length: number;
-  readonly ofRates: boolean;
-}
-
-const url = process.env.POSTGRES_URL ?? '';
-const server = url ? undefined : await startPostgres();
-const original = schemaText();
-const inPlaceOfNotify = (text: string, schema: string): string => text.replaceAll('pg_notify(', `${schema}.note(`);
-
-async function record(
-  schema: string,
-  constants: Constants,
-  all: readonly (readonly [ofRates: boolean, (on: Caller) => Promise<void>])[],
-): Promise<Sequence[]> {
-  const tables = await Tables.make(server?.url ?? url, schema, inPlaceOfNotify(original, schema), constants);
-  await tables.query(`set statement_timeout = ${LONGEST}`);
-  await tables.query(REPLAY(schema));
-  const made: Sequence[] = [];
-  for (const [number, [ofRates, run]] of all.entries()) {
-    const recorder = new Recorder(constants);
-    await run(recorder);
-    for (const [at, { args, where }] of recorder.steps.entries())
-      await tables.query(`insert into ${schema}.step values ($1, $2, $3, $4, $5)`, [
-        ...[number, at, encoded(args)],
-        ...[`${where.time}`, where.history],
-      ]);
-    const sequence = { tables, schema, constants, number, length: recorder.steps.length, ofRates };
-    await replay(sequence, true);
-    if ((await replay(sequence)) !== undefined)
-      throw new Error(`sequence ${number} of ${schema} is not the same twice`);
-    made.push(sequence);
-  }
-  return made;
-}
-
-/** Runs a sequence, and returns the place of the first difference. */
-async function replay({ tables, schema, number, length }: Sequence, records = false): Promise<number | undefined> {
-  await tables.clear();
-  for (let at = 0; at < length; at += CALLS_OF_A_STATEMENT) {
-    const text = `select ${schema}.replay($1, $2, $3, $4)`;
-    const [row] = await tables.query(text, [number, at, at + CALLS_OF_A_STATEMENT - 1, records]);
-    if (typeof row?.replay === 'number') return row.replay;
-  }
-  return undefined;
-}
-
-/** Replaces a function in a schema. */
-async function define({ tables, schema, constants }: Sequence, name: string, text: string): Promise<void> {
-  const functions = functionsOf(original);
-  const before = functions.find((each) => each.name === name)?.text as string;
-  const whole = underTest(
-    inPlaceOfNotify(
-      original.replace(before, () => text),
-      schema,
-    ),
-    schema,
-    constants,
+/** Whether the environment asks for a mutant. */
+function isChosen({ function: name, place }: SqlMutant): boolean {
+  const line = Number(place.split(':')[1]);
+  const only = process.env.ONLY?.split(',');
+  const lines = process.env.LINES?.split(',').map((each) => each.split('-').map(Number));
+  return (
+    (only?.includes(name) ?? true) &&
+    (lines?.some(([first = 0, last = first]) => first <= line && line <= last) ?? true)
   );
-  const at = functions.findIndex((each) => each.name === name);
-  // The functions stand in the same order, and the clock and the constants differ.
-  const changed = whole.split(/^(?=create or replace function )/m)[at + 1] as string;
-  await tables.query(changed);
 }
-
-type Told = 'does not compile' | 'fails' | 'does not end' | 'another answer or state' | 'nothing';
 
 async function tell(
   mutant: SqlMutant,
-  sequences: readonly Sequence[],
-  originals: ReadonlyMap<string, string>,
-): Promise<Told> {
-  for (const sequence of sequences) {
-    try {
-      await define(sequence, mutant.function, mutant.source);
-    } catch {
-      return 'does not compile';
-    }
-    try {
-      if ((await replay(sequence)) !== undefined) return 'another answer or state';
-    } catch (error) {
-      return (error as { code?: string }).code === '57014' ? 'does not end' : 'fails';
-    } finally {
-      await define(sequence, mutant.function, originals.get(mutant.function) as string);
-    }
+  recordings: readonly (readonly [recording: Recording, copy: Copy])[],
+): Promise<Told | 'does not compile' | 'nothing'> {
+  const original = originals.get(mutant.function)?.text as string;
+  const defined: Copy[] = [];
+  try {
+    for (const [from, to] of [
+      [0, FIRST],
+      [FIRST, most],
+    ] as const)
+      for (const [recording, copy] of recordings) {
+        const places = recording.reaching(mutant.statement).slice(from, to);
+        if (places.length === 0) continue;
+        if (!defined.includes(copy)) {
+          defined.push(copy);
+          try {
+            await copy.define(mutant.source);
+          } catch {
+            return 'does not compile';
+          }
+        }
+        const told = await copy.try(places, original, mutant.source);
+        if (told) return told;
+      }
+    return 'nothing';
+  } finally {
+    for (const copy of defined) await copy.define(original);
   }
-  return 'nothing';
 }
 
 const started = performance.now();
-let isOpen = false;
+const seconds = (): string => `${((performance.now() - started) / 1000).toFixed(0)} s`;
 try {
-  const few = await record(`few_${process.pid}`, FEW, [
-    [false, (on) => compareRandom(on, 4, CALLS, FEW)],
-    [false, (on) => compareRandom(on, 5, 2 * CALLS, FEW)],
+  const recordings = await Promise.all([
+    Recording.make(url, 'fixed', USUAL, [compareFixed, compareMore, compareFixedRates, recordOwn]),
+    Recording.make(url, 'usual', USUAL, [
+      (on) => compareRandom(on, 1, CALLS, USUAL),
+      (on) => compareRandomRates(on, 1, CALLS),
+    ]),
+    Recording.make(url, 'few', FEW, [(on) => compareRandom(on, 4, CALLS, FEW)]),
+    Recording.make(url, 'few_of_rates', FEW_OF_RATES, [(on) => compareRandomRates(on, 4, CALLS)]),
   ]);
-  const fewOfRates = await record(`few_of_rates_${process.pid}`, FEW_OF_RATES, [
-    [true, (on) => compareRandomRates(on, 4, CALLS)],
-    [true, (on) => compareRandomRates(on, 5, 2 * CALLS)],
-  ]);
-  const usual = await record(`usual_${process.pid}`, USUAL, [
-    [false, compareFixed],
-    [false, compareMore],
-    [true, compareFixedRates],
-    [false, (on) => compareRandom(on, 1, 2 * CALLS, USUAL)],
-    [true, (on) => compareRandomRates(on, 1, CALLS)],
-  ]);
-  const sequences = [...few, ...fewOfRates, ...usual];
-  console.log(`${sequences.reduce((sum, { length }) => sum + length, 0)} calls are recorded`);
+  console.log(`${recordings.reduce((sum, { calls }) => sum + calls.length, 0)} calls are recorded, ${seconds()}`);
 
   const [shard = 0, shards = 1] = (process.env.SHARD ?? '0/1').split('/').map(Number);
-  const only = process.env.ONLY?.split(',');
-  const lines = process.env.LINES?.split(',').map((line) => `schema.sql:${line}`);
-  const functions = functionsOf(original);
-  const originals = new Map(functions.map(({ name, text }) => [name, text]));
-  const mutants = functions
+  const mutants = [...originals.values()]
     .flatMap(sqlMutantsOf)
-    .filter((mutant) => (only?.includes(mutant.function) ?? true) && (lines?.includes(mutant.place) ?? true))
+    .filter(isChosen)
     .filter((_, at) => at % shards === shard);
-  const by = new Map<string, number>();
-  for (const [at, mutant] of mutants.entries()) {
-    const line = Number(mutant.place.split(':')[1]);
-    const [from = 0, to = 0] = ['-- Rates (rates.lua)', '-- All operations but A, D, T and E'].map(
-      (head) => original.slice(0, original.indexOf(head)).split('\n').length,
+  const reasons = new Reasons(EXPLAINED_OF_SQL);
+  const by = new Map<Told | 'does not compile' | 'nothing' | 'explained', number>();
+  let next = 0;
+  let done = 0;
+  const work = async (number: number): Promise<void> => {
+    const own = await Promise.all(
+      recordings.map(async (recording) => [recording, await recording.copy(number)] as const),
     );
-    // Those sequences come first that tell most.
-    const ofRates = line > from && line < to;
-    const ordered = sequences.toSorted(
-      (one, other) => Number(other.ofRates === ofRates) - Number(one.ofRates === ofRates),
-    );
-    let told: string = await tell(mutant, ordered, originals);
-    const { place, from: old, to: changed, text } = mutant;
-    if (told === 'nothing') {
-      const reason = EXPLAINED_OF_SQL.find(
-        (each) =>
-          text.includes(each.text) &&
-          (each.from === undefined || old.includes(each.from)) &&
-          (each.to === undefined || changed === each.to),
-      );
-      if (reason) told = 'explained';
-      else {
-        isOpen = true;
-        console.log(`NOT TOLD ${mutant.function} ${place}: ${old} -> ${changed}    in: ${text}`);
-      }
+    for (let mine = 1; next < mutants.length; mine++) {
+      const mutant = mutants[next++] as SqlMutant;
+      let told: Told | 'does not compile' | 'nothing' | 'explained' = await tell(mutant, own);
+      if (told === 'nothing' && reasons.explains(mutant)) told = 'explained';
+      by.set(told, (by.get(told) ?? 0) + 1);
+      if (++done % 100 === 0)
+        console.log(`${done} of ${mutants.length}: ${JSON.stringify(Object.fromEntries(by))}, ${seconds()}`);
+      // Nothing else removes old rows.
+      if (mine % 20 === 0) for (const [, { tables }] of own) await tables.clear();
     }
-    by.set(told, (by.get(told) ?? 0) + 1);
-    if (at % 100 === 99) console.log(`${at + 1} of ${mutants.length}: ${JSON.stringify(Object.fromEntries(by))}`);
-  }
+    for (const [, { tables }] of own) await tables.end();
+  };
+  await Promise.all(Array.from({ length: workers }, (_, number) => work(number)));
   console.log(`${mutants.length} mutants: ${JSON.stringify(Object.fromEntries(by))}`);
-  for (const { tables } of [few[0], fewOfRates[0], usual[0]] as Sequence[]) {
-    await tables.end();
-  }
+  if (by.has('nothing')) process.exitCode = 1;
+  if (mutants.length === [...originals.values()].flatMap(sqlMutantsOf).length && reasons.sayUnused() > 0)
+    process.exitCode = 1;
 } finally {
   await server?.kill();
 }
-console.log(`${((performance.now() - started) / 1000).toFixed(0)} s`);
-if (isOpen) process.exitCode = 1;
+console.log(seconds());

@@ -37,24 +37,24 @@ export const WATCHER = 'b000000000000000';
 const NAME = 'gen_random_uuid()::text';
 const CLOCK = 'extract(epoch from clock_timestamp()) * 1000000';
 
+const constantOf = (constant: string): RegExp =>
+  new RegExp(`\\b(${constant.toLowerCase()} constant [a-z ]+ := )\\d+`, 'g');
+
 /** The schema under a name of its own, with other constants, and with the clock and the history that `Tables` sets. */
 export function underTest(schema: string, name: string, constants: Constants): string {
-  let text = schema;
-  for (const [asked, setting] of [
-    [CLOCK, "current_setting('check.now')::bigint"],
-    [NAME, "current_setting('check.history')"],
-  ] as const) {
-    if (!text.includes(asked)) throw new Error(`the schema does not ask for ${asked}`);
-    text = text.replace(asked, setting);
-  }
-  for (const [constant, value] of Object.entries(constants)) {
-    const changed = text.replace(
-      new RegExp(`\\b(${constant.toLowerCase()} constant [a-z ]+ := )\\d+`, 'g'),
-      `$1${value}`,
-    );
-    if (changed === text) throw new Error(`the schema has no constant ${constant}`);
-    text = changed;
-  }
+  for (const asked of [CLOCK, NAME])
+    if (!schema.includes(asked)) throw new Error(`the schema does not ask for ${asked}`);
+  for (const constant of Object.keys(constants))
+    if (!constantOf(constant).test(schema)) throw new Error(`the schema has no constant ${constant}`);
+  return partUnderTest(schema, name, constants);
+}
+
+/** The same of a part of the schema, which need not have all that is changed. */
+export function partUnderTest(part: string, name: string, constants: Constants): string {
+  let text = part
+    .replace(CLOCK, "current_setting('check.now')::bigint")
+    .replace(NAME, "current_setting('check.history')");
+  for (const [constant, value] of Object.entries(constants)) text = text.replace(constantOf(constant), `$1${value}`);
   return text
     .replace(/\btaketurns\./g, `${name}.`)
     .replace('create schema if not exists taketurns', `create schema ${name}`);
@@ -325,6 +325,17 @@ export class Tables {
     return made;
   }
 
+  /** A connection to a copy of a database, which has the same schema. */
+  static async copy(url: string, name: string, copy: string): Promise<Tables> {
+    const admin = new pg.Client(url);
+    await admin.connect();
+    await admin.query(`drop database if exists ${copy}`);
+    await admin.query(`create database ${copy} template ${name}`);
+    await admin.end();
+    const made = await Tables.join(url, copy, []);
+    return new Tables(made.#client, name);
+  }
+
   async query(text: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]> {
     const result = await this.#client.query(text, values as unknown[]);
     return result.rows;
@@ -526,41 +537,200 @@ export async function compareFixed(on: Caller): Promise<void> {
   }
 }
 
-/** A fixed sequence for what the other calls seldom hit, and another one at each of its beginnings. */
+/** Fixed sequences for what the other calls seldom hit. */
 export async function compareMore(on: Caller): Promise<void> {
   const [one, two, three] = SIDS as [string, string, string];
-  const where = { time: START * 1000, history: HISTORY };
+  let where: Surroundings = { time: START * 1000, history: HISTORY };
   const late = (START - 1_577_836_800_000) * 1024;
   const rid = (number: number): string => hex(number, 10);
   const call = async (sid: string, ...args: readonly string[]): Promise<void> => {
     if (!on.difference) await on.call([sid, '0', 'c:', ...args], where);
   };
-  const enter = (sid: string, topmost = 0) => call(sid, ...wire.enter(1, 3_600_000, 'l', '-', hex(topmost)));
+  const enter = (sid: string, topmost = 0, seen = '-') =>
+    call(sid, ...wire.enter(1, 3_600_000, 'l', seen, hex(topmost)));
+  const begin = async (...sids: readonly string[]): Promise<void> => {
+    where = { time: START * 1000, history: HISTORY };
+    await on.begin();
+    for (const sid of sids) await enter(sid);
+  };
+  const make = (name: string, kind: string, max: number, isRobust = '0') => [
+    'N',
+    name,
+    kind,
+    `${max}`,
+    isRobust,
+    '0',
+    '0',
+  ];
   const ask = (name: string, number: number, n = 1): string[] => ['A', name, '-', rid(number), hex(n, 8)];
+  const asks = (name: string, first: number, count: number): string[] =>
+    Array.from({ length: count }, (_, at) => ask(name, first + at)).flat();
   const give = (sid: string, name: string, number: number, n: number, passes: number) => {
     const ticket = ticketIn(on.data)(sid, rid(number));
     return call(sid, 'D', name, rid(number), ticket, hex(n, 8), `${n}`, '-', `${passes}`, '0');
   };
+  const ticket = (): number => Number(on.data.hash('meta').get('ticket'));
+  const seen = (): string => `${hex(ticket())} ${on.data.hash('meta').get('epoch')}.${HISTORY}`;
+
   // A process that enters first knows tickets: few, as many as the time gives, and one more or less.
   for (const topmost of [1, late - 1, late, late + 1]) {
-    await on.begin();
+    await begin();
     await enter(one, topmost);
     await enter(two, topmost + 1);
+    // The last ticket, and one that nobody has.
+    await enter(three, ticket());
+    await call(three, 'X');
+    await enter(three, ticket() + 1);
   }
   // Grants are left while the tickets leap.
   await call(two, 'N', 'left', 's', '200', '0', '0', '0', ...ask('left', 1, 200));
-  await call(two, ...Array.from({ length: 132 }, (_, at) => ask('left', 2 + at)).flat());
+  await call(two, ...asks('left', 2, 132));
   await give(two, 'left', 1, 200, 0);
   await enter(one, 2 * late);
   for (let i = 0; i < 2; i++) await call(one, 'B', '-');
   // Three processes wait for a mutex: who gets it hears at once whether another one waits.
   for (const bypass of [600, 3, 0]) {
-    await on.begin();
-    for (const sid of [one, two, three]) await enter(sid);
+    await begin(one, two, three);
     await call(one, 'N', 'm', 'm', '1', '0', '0', `${bypass}`, ...ask('m', 1));
     for (const [at, sid] of [two, two, three, one, two].entries()) await call(sid, ...ask('m', 2 + at));
     for (const [at, sid] of [one, two, two, three, one, two].entries()) await give(sid, 'm', 1 + at, 1, at);
   }
+  // The first call of another history.
+  const held = (number: number): string => ticketIn(on.data)(one, rid(number));
+  for (const first of [
+    () => call(one, 'C', rid(1)),
+    () => call(one, 'C', rid(3)),
+    () => call(two, 'C', rid(5)),
+    () => call(one, 'S', '', rid(9), '0'),
+    () => call(one, 'S', '', rid(9), '2', rid(1), rid(3)),
+    () => give(one, 'm', 1, 1, 0),
+    () => give(one, 's', 4, 1, 0),
+    () => call(one, 'X'),
+    () => call(three, 'F', 's', rid(4), held(4), one),
+    () => call(three, 'R', 's', '-', '5'),
+    () => call(three, 'L', 's', '-', '-'),
+    () => call(three, 'L', 's', '-', ticketIn(on.data)(two, rid(5))),
+    () => call(three, 'K', 's', '-'),
+    () => call(three, ...ask('m', 9)),
+    () => call(three, 'T', 'free', '-', rid(9), hex(1, 8)),
+    () => call(one, ...ask('m', 1)),
+    () => call(three, ...make('new', 's', 1)),
+    () => call(three, 'B', seen()),
+    () => enter(two),
+  ]) {
+    await begin(one, two, three);
+    await call(one, ...make('m', 'm', 1), ...ask('m', 1), ...make('s', 's', 3), ...ask('s', 3), ...ask('s', 4));
+    await call(two, ...ask('m', 2), ...ask('s', 5, 2), ...ask('s', 6), ...make('free', 's', 1));
+    where = { ...where, history: hex(2, 40) };
+    await first();
+    await call(three, 'B', '-');
+  }
+  // What holds permits of an object that there is no more, or of the one before.
+  for (const kind of ['s', 'm']) {
+    await begin(one, two);
+    await call(one, ...make('o', kind, 1), ...ask('o', 1), 'K', 'o', '-', 'C', rid(1), 'S', '', rid(9), '1', rid(1));
+    await call(one, ...make('o', kind, 1), ...ask('o', 2), 'K', 'o', '-', ...make('o', kind, 1), ...ask('o', 3));
+    await call(two, ...ask('o', 4));
+    for (const number of [1, 2, 3]) await call(one, 'C', rid(number));
+    await call(one, 'S', '', rid(9), '2', rid(1), rid(3));
+    await call(one, 'X');
+  }
+  // As many requests as go in one call, and one more; and dates that are listed.
+  const rate = { permits: 1, per: 2 ** 33, burst: 1, slack: 1000 };
+  const untold = { seen: 0, low: 0, high: 0 };
+  const onRate = (numbers: wire.RateNumbers, demand: wire.RateDemand, told = untold): string[] =>
+    wire.rate('r', numbers, { epoch: 0, given: 0, last: 0 }, told, demand).map(String);
+  const dates = (count: number): string[] => Array.from({ length: count }, () => onRate(rate, ['T', 1, -1])).flat();
+  for (const [requests, listed] of [
+    [100, 0],
+    [127, 0],
+    [128, 0],
+    [129, 0],
+    [0, 127],
+    [0, 128],
+    [0, 129],
+    [100, 27],
+    [100, 28],
+    [100, 130],
+  ] as const) {
+    await begin(one, two);
+    await call(one, ...make('s', 's', 200), ...asks('s', 1, requests), ...dates(listed === 0 ? 0 : listed + 1));
+    for (let i = 0; i < 3 && on.data.hash('sessions').has(one); i++) await call(one, 'X', ...make('next', 's', 1));
+  }
+  // Sessions have died: as many as a beat takes back, and more. One that is told of a grant has died too.
+  for (const count of [3, 4, 5]) {
+    await begin(...SIDS.slice(0, count), WATCHER);
+    await call(one, ...make('m', 'm', 1, '1'), ...ask('m', 1));
+    for (const [at, sid] of [two, SIDS[count - 1] as string, WATCHER].entries()) await call(sid, ...ask('m', 2 + at));
+    for (let i = 0; i < 2; i++) await call(WATCHER, 'B', seen());
+  }
+  // Grants of two objects are left at once.
+  await begin(one, two);
+  for (const [at, name] of ['a', 'b'].entries()) {
+    await call(one, ...make(name, 's', 130), ...ask(name, 1 + at, 130));
+    await call(two, ...asks(name, 200 * (at + 1), 130));
+  }
+  const gives = ['a', 'b'].flatMap((name, at) => {
+    return ['D', name, rid(1 + at), held(1 + at), hex(130, 8), '130', '-', '0', '0'];
+  });
+  await call(one, ...gives);
+  for (let i = 0; i < 4; i++) await call(one, 'B', '-');
+  // The last request that is cancelled is the first one that a call has no time for.
+  await begin(one);
+  await call(one, ...make('s', 's', 1), ...asks('s', 1, 130));
+  for (let i = 0; i < 2; i++) await call(one, 'L', 's', '-', '-');
+  // Whoever tells no time may bring it on by a beat, as long as another session lives that tells it.
+  await begin(one, two, three);
+  const short = { permits: 2, per: 9000, burst: 1, slack: 1001 };
+  const goOn = (milliseconds: number, history = where.history): void => {
+    where = { time: where.time + milliseconds * 1000, history };
+  };
+  await call(two, 'G', '0', '0', '0');
+  for (const sid of [one, two, three]) {
+    goOn(1_500_000);
+    await call(sid, ...onRate(short, ['I']));
+  }
+  await call(two, 'X');
+  for (const sid of [one, three]) {
+    goOn(1_500_000);
+    await call(sid, ...onRate(short, ['I']));
+  }
+  // Parts of microseconds.
+  for (const [low, high, slack] of [
+    [0, 1, 1000],
+    [1, 1, 1001],
+    [1001, 1001, 1003],
+  ] as const)
+    for (const later of [0, 500, -10]) {
+      const seenTime = where.time;
+      goOn(later);
+      await call(one, ...onRate({ ...short, slack }, ['I'], { seen: seenTime, low, high }));
+    }
+  // A state counts up to the last microsecond of its time.
+  for (const beside of [-1, 0, 1]) {
+    await begin(one);
+    await call(one, ...onRate(short, ['T', 1, -1]));
+    const [state] = [...on.data.texts().values()];
+    where = { ...where, time: (state?.until as number) * 1000 + beside };
+    await call(one, ...onRate(short, ['I']));
+    await call(one, ...onRate({ ...short, per: 9001 }, ['T', 1, -1]));
+  }
+  // The names of histories tell losses apart.
+  await begin(one);
+  await call(one, ...onRate(short, ['T', 1, -1]));
+  for (const name of ['f', '7']) {
+    goOn(1_000, name.repeat(40));
+    await call(one, 'B', '-', ...onRate(short, ['T', 1, -1]));
+    for (let i = 0; i < 3; i++) {
+      goOn(360_000);
+      await call(one, ...onRate(short, ['I', 1, -1]), ...onRate(short, ['T', 1, -1]));
+    }
+  }
+  // The clock goes back by a millisecond.
+  await begin(one);
+  await call(one, ...make('s', 's', 1), ...ask('s', 1));
+  where = { ...where, time: where.time - 1000 };
+  await enter(two);
 }
 
 /** The fixed sequence of calls on rates. */

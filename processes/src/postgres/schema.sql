@@ -384,20 +384,17 @@ declare
   granted record;
 begin
   delete from taketurns.request x where x.part = c.part and x.sid = drop_1.sid and x.rid = drop_1.rid returning * into r;
-  if not found then return; end if; -- another drop has turned it away
   select * into o from taketurns.object x where x.part = c.part and x.name = r.name;
-  if not found or r.ticket <= o.born then return; end if;
+  if not found or r.ticket <= o.born then return; end if; -- also if another drop has turned it away
   if r.waits then
     o.waiting := o.waiting - 1;
   else
     o.free := o.free + r.n;
     if o.robust then o.deaths := o.deaths + r.deaths + died::int; end if;
-    if o.holder = sid || rid then
-      o.passes := o.passes + o.lent;
-      o.lent := 0;
-      o.noticed := false;
-      o.holder := null;
-    end if;
+    o.passes := o.passes + o.lent;
+    o.lent := 0;
+    o.noticed := false;
+    o.holder := null;
   end if;
   granted := taketurns.grant_1(c, o);
   c := taketurns.keep_1(granted.c, granted.o);
@@ -411,18 +408,16 @@ declare
   head record;
   did record;
 begin
-  is_left := false;
   while o.waiting > 0 loop
     select r.sid, r.rid, r.ticket into head from taketurns.request r
       where r.part = o.part and r.name = o.name and r.waits and r.ticket > o.served order by r.ticket limit 1;
-    is_left := head.ticket <= up_to;
-    if not is_left or c.work <= 0 then
+    is_left := head.ticket <= up_to and c.work <= 0;
+    if is_left or head.ticket > up_to then
       did := taketurns.grant_1(c, o);
       c := did.c;
       o := did.o;
       exit;
     end if;
-    is_left := false;
     did := taketurns.turn_away_1(c, o, head.sid, head.rid, head.ticket, why);
     c := did.c;
     o := did.o;
@@ -451,20 +446,15 @@ language plpgsql as $$
 declare
   each_rid text;
   taken int := 0;
-  freed record;
 begin
   for each_rid in
-    select r.rid from taketurns.request r where r.part = c.part and r.sid = victim order by r.rid limit greatest(c.work, 0)
+    select r.rid from taketurns.request r where r.part = c.part and r.sid = victim order by r.rid limit c.work
   loop
     taken := taken + 1;
     c := taketurns.drop_1(c, victim, each_rid, died);
   end loop;
-  c.work := c.work - taken;
-  if c.work > 0 then
-    freed := taketurns.free_1(c, victim);
-    c := freed.c;
-    c.work := c.work - freed.looked;
-  end if;
+  c.work := greatest(c.work - taken, 0);
+  c.work := c.work - taketurns.free_1(c, victim);
   is_whole := c.work > 0;
 end $$;
 
@@ -490,7 +480,6 @@ declare
   cleared record;
 begin
   counts := false;
-  is_left := false;
   if not c.is_compared then c := taketurns.compare_1(c); end if;
   if substr(seen, 16) <> c.epoch || '.' || c.history then return; end if;
   counts := true;
@@ -541,10 +530,8 @@ begin
     (select x.name from taketurns.unfinished x where x.part = c.part order by x.name limit 1) returning u.name into left_name;
   if left_name is not null then
     select * into o from taketurns.object x where x.part = c.part and x.name = left_name;
-    if found then
-      did := taketurns.grant_1(c, o);
-      c := taketurns.keep_1(did.c, did.o);
-    end if;
+    did := taketurns.grant_1(c, o);
+    c := taketurns.keep_1(did.c, did.o);
   end if;
   reaped := taketurns.reap_1(c, seen);
   noted := taketurns.note_1(reaped.c);
@@ -555,10 +542,10 @@ begin
 end $$;
 
 -- Opens the session or resumes it (`O` in operations.lua). at: where its arguments begin. ends: whether the call ends with
--- this answer; is_refused: and does nothing.
+-- this answer.
 create or replace function taketurns.enter_1(
   inout c taketurns.call_1, in conn bigint, in args text[], in at int,
-  out answer text, out ends boolean, out is_refused boolean
+  out answer text, out ends boolean
 ) language plpgsql as $$
 declare
   writes int := substring(args[at] from '^\d+')::int;
@@ -579,8 +566,6 @@ declare
   v int;
   did record;
 begin
-  ends := false;
-  is_refused := false;
   c.topmost := taketurns.number_1(args[at + 5]);
   c.is_compared := c.is_compared and c.topmost <= c.ticket;
   select s.conn into known from taketurns.session s where s.part = c.part and s.sid = c.sid and s.conn is not null;
@@ -622,12 +607,10 @@ begin
     c.lease := lease;
   elsif known.conn is null then
     ends := true;
-    is_refused := true;
     answer := 'DEAD';
     return;
   elsif known.conn > conn then
     ends := true;
-    is_refused := true;
     answer := 'STALE';
     return;
   end if;
@@ -709,7 +692,6 @@ begin
   r.numbers := wanted;
   r.slack := taketurns.number_1(substr(wanted, 31, 14));
   select * into s from taketurns.rate x where x.part = c.part and x.name = rate_name and x.until * 1000 >= c.micros;
-  r.grows := false;
   if s.numbers <> wanted then
     if not replaces then r.numbers := s.numbers; end if;
     r.grows := r.slack > taketurns.number_1(substr(s.numbers, 31, 14));
@@ -1162,13 +1144,13 @@ begin
 end $$;
 
 -- A session has ended: the dates that it has listed are free again. looked: at how many of them it has looked.
-create or replace function taketurns.free_1(inout c taketurns.call_1, in victim text, out looked int) language plpgsql as $$
+create or replace function taketurns.free_1(in c taketurns.call_1, in victim text, out looked int) language plpgsql as $$
 declare
   each taketurns.dated;
   r taketurns.rate_1;
-  before double precision := c.moment;
 begin
   looked := 0;
+  c.moment := coalesce(c.moment, c.seen, 0);
   for each in
     select * from taketurns.dated d where d.part = c.part and d.sid = victim
       order by d.date, d.given, d.n, d.epoch, d.name limit c.work
@@ -1176,14 +1158,12 @@ begin
     delete from taketurns.dated d where d.part = each.part and d.sid = each.sid and d.date = each.date
       and d.given = each.given and d.n = each.n and d.epoch = each.epoch and d.name = each.name;
     looked := looked + 1;
-    c.moment := coalesce(before, c.seen, 0);
     r := taketurns.load_1(c, each.name, '00000001000000000f42400000000100000000000000', false);
     if each.epoch = r.epoch and each.date + r.moved > c.moment then
       r := taketurns.unused_1(c, r, each.date + r.moved, each.n);
     end if;
     perform taketurns.save_1(c, r);
   end loop;
-  c.moment := before;
 end $$;
 
 -- All operations but A, D, T and E (operations.lua) --------------------------------------------------------------------
@@ -1474,7 +1454,6 @@ begin
     c := did.c;
     answers := array[to_json(did.answer)::text];
     at := case when did.ends then cardinality(args) + 1 else 11 end;
-    if did.is_refused then return '["' || did.answer || '"]'; end if;
   else
     if known.conn is null then return '["DEAD"]'; end if;
     if known.conn <> conn then return '["STALE"]'; end if;
