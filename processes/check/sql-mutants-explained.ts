@@ -85,4 +85,6 @@ export const EXPLAINED_OF_SQL: readonly Explained[] = [
     reason: 'A caller that knows of more makes it what the caller knows, and each knows of 0 at least.',
   },
   { text: 'if at > 1 then', to: 'true', reason: COPY },
+  { text: 'if at > 1 then', from: '>', to: '>=', reason: COPY },
+  { text: 'if at > 1 then', from: '1', to: '(0)', reason: COPY },
 ];

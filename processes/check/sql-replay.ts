@@ -178,8 +178,14 @@ begin
 end $$;
 `;
 
-async function record(tables: Tables, name: string, sequence: number, steps: readonly Step[]): Promise<void> {
-  await tables.clear();
+async function record(
+  tables: Tables,
+  name: string,
+  sequence: number,
+  steps: readonly Step[],
+  statements: readonly string[],
+): Promise<void> {
+  await tables.query(`select ${name}.restore('{}')`);
   const others = steps.slice(0, CALLS_OF_OTHERS).map((step) => ({ ...step, number: 1 }));
   const all = [...others, ...steps.map((step) => ({ ...step, number: 0 }))];
   const rows = all.map(({ args, where, ...more }, at) => {
@@ -187,7 +193,6 @@ async function record(tables: Tables, name: string, sequence: number, steps: rea
   });
   const insert = `insert into ${name}.step select * from json_populate_recordset(null::${name}.step, $1)`;
   await tables.query(insert, [JSON.stringify(rows)]);
-  const statements = functionsOf(schemaText()).flatMap(statementsOf);
   for (let at = 0; at < all.length; at += CALLS_OF_A_STATEMENT) {
     const last = at + CALLS_OF_A_STATEMENT - 1;
     await tables.query(`select ${name}.record($1, $2, $3, $4)`, [sequence, at, last, statements]);
@@ -256,7 +261,9 @@ export class Recording {
       await tables.query(QUICK);
       const recorder = new Recorder(constants);
       for (const run of all) await run(recorder);
-      for (const [sequence, steps] of recorder.sequences.entries()) await record(tables, name, sequence, steps);
+      const statements = functions.flatMap(statementsOf);
+      for (const [sequence, steps] of recorder.sequences.entries())
+        await record(tables, name, sequence, steps, statements);
       for (const { text } of functions) await tables.query(partUnderTest(prepared(text), name, constants));
       await tables.query(`create table ${name}.complete ()`);
     }
