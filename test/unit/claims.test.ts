@@ -80,11 +80,12 @@ it('cites figures that are in what the command prints, or has printed', () => {
         const name = COMMAND.exec(part)?.[1];
         if (name === undefined) return [];
         const printed = printedBy(name);
+        const shares: readonly string[] = printed.match(PERCENT) ?? [];
         const before = parts[i - 1] ?? '';
         cited.push(name);
         return [
           ...(before.match(FIGURE) ?? []).filter((figure) => !has(printed, figure)),
-          ...(before.match(PERCENT) ?? []).filter((share) => !(printed.match(PERCENT) ?? []).includes(share)),
+          ...(before.match(PERCENT) ?? []).filter((share) => !shares.includes(share)),
         ].map((figure) => `${ROW.exec(row)?.groups?.name}: ${figure} is not in what count ${name} prints`);
       });
     });
