@@ -4,6 +4,7 @@
  * model. The model runs the script as it is written, and the servers run it without comments, as it is published.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { roundsInCi } from '../../test/support/rounds.js';
 import { CallWriter, scriptedCalls, ticketIn } from '../check/calls.js';
 import { Data, type Surroundings } from '../check/data-model.js';
 import { fixedRateCalls, RateWriter } from '../check/rate-calls.js';
@@ -12,7 +13,7 @@ import { TURN } from '../src/script/turn-source.js';
 import { onEachServer, WHOLE } from './each-server.js';
 import { FAILED, ScriptServer } from './script-server.js';
 
-const CALLS = 900;
+const CALLS = roundsInCi(900, 300);
 const SEEDS = WHOLE ? [1, 2, 3] : [1];
 
 /** All dates that lie ahead are listed, and there may be few runs and holes. */

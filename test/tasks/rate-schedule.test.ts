@@ -16,7 +16,7 @@ it('no history has a fault', { timeout: DEADLINE + 1000 }, async () => {
 it.each(
   allInCi(
     mutants.map(([what, , , endless], number) => ({ what, number, endless })),
-    8,
+    12,
   ),
 )('a mutant is found: $what', { timeout: DEADLINE + 1000 }, async ({ number, endless }) => {
   const { code, out, err } = await runProgram('rate-schedule', [20_000, 1, number], endless ? 10_000 : DEADLINE);
