@@ -222,7 +222,9 @@ onPostgres('clients', (setting) => {
   });
 });
 
-onPostgres('a held snapshot', ({ another, join }) => {
+onPostgres('a held snapshot', (setting) => {
+  const { another, join } = setting;
+
   test('inspect tells how many old rows there are', async () => {
     const space = await join();
     const holder = await another().connect();
@@ -233,6 +235,47 @@ onPostgres('a held snapshot', ({ another, join }) => {
     for (let times = 0; times < 100; times++) await (await mutex.holdAsync()).unlock();
     // The server counts from time to time.
     await until(async () => Number((await space.inspect()).oldRows) >= Number(before) + 200);
+    holder.release(true);
+  });
+
+  test('a call reads few pages, however many old rows there are', async () => {
+    const space = await join();
+    const holder = await another().connect();
+    await holder.query('begin isolation level repeatable read; select 1');
+    const mutex = await space.mutex('x');
+    const turns = async (count: number): Promise<number> => {
+      for (let times = 0; times < count; times++) await (await mutex.holdAsync()).unlock();
+      // A connection tells what it has read when it runs a statement a second later.
+      await sleep(1100);
+      await space.inspect();
+      const [row] = await setting.server.query(
+        "select sum(heap_blks_hit)::int as hits from pg_statio_all_tables where schemaname = 'taketurns'",
+      );
+      return row?.hits as number;
+    };
+    const before = await turns(600);
+    expect(((await turns(20)) - before) / 20).toBeLessThan(60);
+    holder.release(true);
+  });
+
+  test('inspect warns of a transaction that lasts long, and the advice works', async () => {
+    const space = await join();
+    const holder = await another().connect();
+    holder.on('error', () => {}); // it is ended below
+    await holder.query('begin isolation level repeatable read; select 1');
+    const { rows } = await holder.query('select pg_backend_pid() as pid');
+    expect((await space.inspect()).warning).toBeUndefined();
+    await setting.server.query(`create procedure public.spend() language plpgsql as
+      $$ begin for i in 1..10001 loop perform pg_current_xact_id(); commit; end loop; end $$`);
+    await setting.server.query('call public.spend()');
+    const { warning } = await space.inspect();
+    expect(warning).toMatch(
+      new RegExp(`^a transaction of process ${rows[0].pid} holds a snapshot since 20..-..-..T..:..:..Z, `),
+    );
+    const [, advice] = /End it \((.*?\))\)/.exec(warning as string) as RegExpExecArray;
+    await setting.server.query(advice as string);
+    await until(async () => (await space.inspect()).warning === undefined);
+    await setting.server.query('drop procedure public.spend');
     holder.release(true);
   });
 });

@@ -4,6 +4,12 @@ import type { AnswerTimes } from './answer-times.js';
 /** Stops listening. */
 export type StopListening = () => Promise<void>;
 
+/** Old rows of the data. warning: what keeps them for long, and what to do. */
+export interface Leftovers {
+  readonly oldRows: number;
+  readonly warning?: string;
+}
+
 /**
  * What connects a space to one server or one cluster. A driver is made from a client of the user. It has two
  * connections of its own, which are duplicates of the user's client: one for commands and one for messages. A
@@ -98,8 +104,8 @@ export interface Driver {
    */
   info(key: string, section: string): Promise<Map<string, string> | undefined>;
 
-  /** How many rows of the data the server keeps that are old. A driver lacks this if the server keeps none. */
-  oldRows?(): Promise<number>;
+  /** What the server keeps that is old. A driver lacks this if the server keeps nothing. */
+  leftovers?(): Promise<Leftovers>;
 
   /**
    * With true, the connections keep the process alive (`ref`). With false they do not (`unref`): the space passes false

@@ -21,7 +21,7 @@
 import { SpaceError } from '../errors.js';
 import { clock, type Timer } from '../runtime/clock.js';
 import { Connections, type Role } from './connections.js';
-import type { Driver, Script } from './driver.js';
+import type { Driver, Leftovers, Script } from './driver.js';
 import { asError, type Connection, type Events } from './link.js';
 import { MissingSchema, troubleOf } from './sql-errors.js';
 
@@ -116,8 +116,21 @@ export function postgresql(library: SqlLibrary, options: PostgresOptions): Drive
 const ROWS = 'rows';
 
 class PostgresDriver extends Connections {
-  async oldRows(): Promise<number> {
-    return Number((await this.info('', ROWS))?.get('old'));
+  async leftovers(): Promise<Leftovers> {
+    const told = await this.info('', ROWS);
+    const oldRows = Number(told?.get('old'));
+    const since = told?.get('since');
+    if (since === undefined) return { oldRows };
+    const gid = told?.get('gid');
+    const pid = told?.get('pid');
+    const [who, end] = gid
+      ? [`the prepared transaction ${gid}`, `ROLLBACK PREPARED ${literal(gid)}`]
+      : [`a transaction of process ${pid}`, `SELECT pg_terminate_backend(${pid})`];
+    const warning =
+      `${who} holds a snapshot since ${since}, so PostgreSQL removes no old rows, and the tables grow. ` +
+      `See ${gid ? 'pg_prepared_xacts' : `pg_stat_activity, pid ${pid}`}. End it (${end}), or give the spaces a database ` +
+      'of their own on the same server';
+    return { oldRows, warning };
   }
 }
 
@@ -238,10 +251,8 @@ class PostgresConnection implements Connection {
   /** PostgreSQL evicts nothing, and is no cluster. So there is one section, and each other is empty. */
   async info(section: string): Promise<string> {
     if (section !== ROWS) return '';
-    const [[old] = []] = await this.#run(
-      "select coalesce(sum(n_dead_tup), 0)::text from pg_stat_all_tables where schemaname = 'taketurns'",
-    );
-    return `old:${old}`;
+    const [[old, pid, gid, since] = []] = await this.#run(LEFTOVERS);
+    return since ? `old:${old}\npid:${pid}\ngid:${gid ?? ''}\nsince:${since}` : `old:${old}`;
   }
 
   async wait(): Promise<never> {
@@ -402,14 +413,31 @@ class PostgresConnection implements Connection {
   }
 }
 
+/**
+ * How many old rows there are, and the eldest transaction since which 10,000 others have begun. A role that is no member
+ * of pg_read_all_stats sees only its own transactions, and those that are prepared.
+ */
+const LEFTOVERS = `select (select coalesce(sum(n_dead_tup), 0)::text from pg_stat_all_tables where schemaname = 'taketurns'),
+    eldest.pid, eldest.gid, to_char(eldest.since at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+  from (values (1)) one left join (
+    select pid::text, null as gid, xact_start as since from pg_stat_activity
+      where datname = current_database() and backend_type = 'client backend'
+        and (age(backend_xmin) > 10000 or age(backend_xid) > 10000)
+    union all
+    select null, gid, prepared from pg_prepared_xacts where database = current_database() and age(transaction) > 10000
+    order by since limit 1
+  ) eldest on true`;
+
 /** The number of the lock that who makes the tables and functions has. */
 const MAKING = 0x74_61_6b_65;
 
 /**
  * The settings of a connection: no statement has a time limit, because the driver has its own; and each statement of the
- * function sees what was committed before. PostgreSQL 13 does not know all of them.
+ * function sees what was committed before. All searches of the function are for few rows of an index, and a plan that was
+ * made for a small table must not read a large one whole. Not each version of PostgreSQL knows all time limits.
  */
 const SETTINGS = `select set_config('default_transaction_isolation', 'read committed', false),
+  set_config('enable_seqscan', 'off', false), set_config('enable_bitmapscan', 'off', false), set_config('jit', 'off', false),
   (select count(set_config(name, '0', false)) from pg_settings where name in ('statement_timeout', 'lock_timeout',
     'idle_in_transaction_session_timeout', 'idle_session_timeout', 'transaction_timeout'))::text`;
 

@@ -209,6 +209,19 @@ $$ select lpad(to_hex(value), 14, '0') $$;
 create or replace function taketurns.number_1(hex text) returns bigint language sql immutable as
 $$ select ('x' || lpad(hex, 16, '0'))::bit(64)::bigint $$;
 
+-- Where the row of a session or an object is. While a transaction holds a snapshot, the index leads to all earlier versions
+-- of the row, too. A search for the key looks at all of them; the order of these searches, here and in `turn_1`, leads to
+-- the latest version first. The planner takes these functions into the statements.
+create or replace function taketurns.session_at_1(part int, sid text) returns setof tid language sql stable as $$
+  select x.ctid from taketurns.session x where (x.part, x.sid) >= ($1, $2) and (x.part, x.sid) <= ($1, $2)
+    order by x.part desc, x.sid desc limit 1
+$$;
+
+create or replace function taketurns.object_at_1(part int, name text) returns setof tid language sql stable as $$
+  select x.ctid from taketurns.object x where (x.part, x.name) >= ($1, $2) and (x.part, x.name) <= ($1, $2)
+    order by x.part desc, x.name desc limit 1
+$$;
+
 -- Tickets (tickets.lua) ------------------------------------------------------------------------------------------------
 
 -- The data has another history, or the caller knows a later ticket (`is_compared` is not true): lets the tickets leap.
@@ -253,7 +266,7 @@ create or replace function taketurns.keep_1(inout c taketurns.call_1, in o taket
 begin
   update taketurns.object x set kind = o.kind, max = o.max, free = o.free, waiting = o.waiting, deaths = o.deaths,
     passes = o.passes, lent = o.lent, noticed = o.noticed, holder = o.holder, served = o.served
-    where x.part = o.part and x.name = o.name;
+    where x.ctid = (select * from taketurns.object_at_1(o.part, o.name));
   if o.ephemeral and o.free = o.max and o.waiting = 0 and o.deaths = 0 then c.idle := c.idle || o.name; end if;
 end $$;
 
@@ -315,7 +328,8 @@ declare
   held record;
   before bigint;
 begin
-  while o.waiting > 0 loop
+  -- Only a semaphore that was resized may have waiters that ask for more than all permits.
+  while o.waiting > 0 and (o.free > 0 or o.kind = 'r') loop
     select * into head from taketurns.request r
       where r.part = o.part and r.name = o.name and r.waits and r.ticket > o.served order by r.ticket limit 1;
     if head.n > o.free and head.n <= o.max then return; end if;
@@ -362,7 +376,7 @@ begin
   elsif r.waits then
     told := 'Q';
   else
-    select * into o from taketurns.object x where x.part = r.part and x.name = r.name;
+    select * into o from taketurns.object x where x.ctid = (select * from taketurns.object_at_1(r.part, r.name));
     if found and r.ticket > o.born then
       if o.holder = r.sid || r.rid then
         if not c.is_compared then c := taketurns.compare_1(c); end if;
@@ -384,7 +398,7 @@ declare
   granted record;
 begin
   delete from taketurns.request x where x.part = c.part and x.sid = drop_1.sid and x.rid = drop_1.rid returning * into r;
-  select * into o from taketurns.object x where x.part = c.part and x.name = r.name;
+  select * into o from taketurns.object x where x.ctid = (select * from taketurns.object_at_1(c.part, r.name));
   if not found or r.ticket <= o.born then return; end if; -- also if another drop has turned it away
   if r.waits then
     o.waiting := o.waiting - 1;
@@ -524,19 +538,19 @@ begin
   c := taketurns.next_ticket_1(c);
   own_sign := c.ticket;
   c.beaten := c.now;
-  update taketurns.session s set sign = own_sign where s.part = c.part and s.sid = c.sid;
+  update taketurns.session s set sign = own_sign where s.ctid = (select * from taketurns.session_at_1(c.part, c.sid));
   -- Goes on with the grants of one object that are left.
   delete from taketurns.unfinished u where u.part = c.part and u.name =
     (select x.name from taketurns.unfinished x where x.part = c.part order by x.name limit 1) returning u.name into left_name;
   if left_name is not null then
-    select * into o from taketurns.object x where x.part = c.part and x.name = left_name;
+    select * into o from taketurns.object x where x.ctid = (select * from taketurns.object_at_1(c.part, left_name));
     did := taketurns.grant_1(c, o);
     c := taketurns.keep_1(did.c, did.o);
   end if;
   reaped := taketurns.reap_1(c, seen);
   noted := taketurns.note_1(reaped.c);
   c := noted.c;
-  answer := 'B ' || (select s.seq from taketurns.session s where s.part = c.part and s.sid = c.sid)
+  answer := 'B ' || (select s.seq from taketurns.session s where s.ctid = (select * from taketurns.session_at_1(c.part, c.sid)))
     || case when reaped.is_left or left_name is not null then ' 1 ' else ' 0 ' end
     || taketurns.hex_1(own_sign) || ' ' || c.epoch || '.' || c.history;
 end $$;
@@ -1207,7 +1221,7 @@ begin
     said := did.answer;
     at := at + 1;
   when 'N' then -- name kind max robust ephemeral bypass
-    select * into o from taketurns.object x where x.part = c.part and x.name = args[at];
+    select * into o from taketurns.object x where x.ctid = (select * from taketurns.object_at_1(c.part, args[at]));
     if not found then
       c := taketurns.next_ticket_1(c);
       insert into taketurns.object (part, name, kind, max, robust, ephemeral, born, free, bypass)
@@ -1246,7 +1260,7 @@ begin
     end loop;
     if not c.is_compared then c := taketurns.compare_1(c); end if;
     sessions := array[case when up_to < most_found then 'S ' else 's ' end
-      || (select s.seq from taketurns.session s where s.part = c.part and s.sid = c.sid)
+      || (select s.seq from taketurns.session s where s.ctid = (select * from taketurns.session_at_1(c.part, c.sid)))
       || ' ' || c.epoch || '.' || c.history];
     foreach said in array lines loop
       select * into r from taketurns.request x where x.part = c.part and x.sid = c.sid and x.rid = said;
@@ -1278,7 +1292,7 @@ begin
         and x.ticket = taketurns.number_1(args[at + 2]) and not x.waits;
     said := '0';
     if found then
-      select * into o from taketurns.object x where x.part = c.part and x.name = r.name;
+      select * into o from taketurns.object x where x.ctid = (select * from taketurns.object_at_1(c.part, r.name));
       if found and r.ticket > o.born then
         said := '1';
         if letter = 'F' then
@@ -1318,7 +1332,7 @@ begin
     said := 'G ' || c.moment::bigint || ' ' || coalesce(c.began, 0);
     at := at + 3;
   when 'I' then -- name limit place from
-    select * into o from taketurns.object x where x.part = c.part and x.name = args[at];
+    select * into o from taketurns.object x where x.ctid = (select * from taketurns.object_at_1(c.part, args[at]));
     if not found then
       said := 'X';
     else
@@ -1395,6 +1409,8 @@ declare
   r taketurns.request;
   known record;
   did record;
+  its_row tid;
+  row_of_o tid;
   work constant bigint := 128;
   most_long constant int := 7900;
   conn bigint := args[2];
@@ -1420,11 +1436,13 @@ begin
 
   -- Later statements see what was committed before this one got the lock.
   loop
-    select x.id, x.v, x.p, x.lease, x.ticket, x.history, x.epoch, x.leapt, x.late, x.began, x.noticed, x.beaten, x.first, x.since,
-        x.shift, x.seen, x.timer
-      into c.part, c.v, c.p, c.lease, c.ticket, c.history, c.epoch, c.leapt, c.late, c.began, c.noticed, c.beaten, c.first, c.since,
-        c.shift, c.seen, c.timer
-      from taketurns.partition x where x.space = turn_1.space and x.number = turn_1.number for no key update;
+    select x.ctid, x.id, x.v, x.p, x.lease, x.ticket, x.history, x.epoch, x.leapt, x.late, x.began, x.noticed, x.beaten,
+        x.first, x.since, x.shift, x.seen, x.timer
+      into its_row, c.part, c.v, c.p, c.lease, c.ticket, c.history, c.epoch, c.leapt, c.late, c.began, c.noticed, c.beaten,
+        c.first, c.since, c.shift, c.seen, c.timer
+      from taketurns.partition x
+      where (x.space, x.number) >= (turn_1.space, turn_1.number) and (x.space, x.number) <= (turn_1.space, turn_1.number)
+      order by x.space desc, x.number desc limit 1 for no key update;
     exit when found;
     insert into taketurns.partition (space, number) values (turn_1.space, turn_1.number) on conflict do nothing;
   end loop;
@@ -1441,7 +1459,8 @@ begin
   c.gone := '{}';
   c.idle := '{}';
   select s.conn, (select h.name from taketurns.history h where h.part = c.part) as current
-    into known from taketurns.session s where s.part = c.part and s.sid = c.sid;
+    into known from taketurns.session s where (s.part, s.sid) >= (c.part, c.sid) and (s.part, s.sid) <= (c.part, c.sid)
+    order by s.part desc, s.sid desc limit 1;
   if found then
     c.current := known.current;
   else
@@ -1461,11 +1480,18 @@ begin
 
   while at <= cardinality(args) loop
     lives := false;
+    if args[at] in ('A', 'T', 'D') then
+      select x.ctid, x.part, x.name, x.kind, x.max, x.robust, x.ephemeral, x.born, x.free, x.waiting, x.deaths, x.bypass,
+          x.passes, x.lent, x.noticed, x.holder, x.served
+        into row_of_o, o.part, o.name, o.kind, o.max, o.robust, o.ephemeral, o.born, o.free, o.waiting, o.deaths, o.bypass,
+          o.passes, o.lent, o.noticed, o.holder, o.served
+        from taketurns.object x where (x.part, x.name) >= (c.part, args[at + 1]) and (x.part, x.name) <= (c.part, args[at + 1])
+        order by x.part desc, x.name desc limit 1;
+    end if;
     case args[at]
     when 'A', 'T' then -- name born rid n
       answer := null;
       permits := taketurns.number_1(args[at + 4]);
-      select * into o from taketurns.object x where x.part = c.part and x.name = args[at + 1];
       if not found or args[at + 2] <> '-' and args[at + 2] <> taketurns.hex_1(o.born) then
         answer := 'X';
       elsif permits > o.max then
@@ -1522,7 +1548,6 @@ begin
       permits := taketurns.number_1(args[at + 4]);
       k := args[at + 5];
       note := left(args[at + 6], 1);
-      select * into o from taketurns.object x where x.part = c.part and x.name = args[at + 1];
       if o.waiting > 0 and not c.is_compared then c := taketurns.compare_1(c); end if;
       lives := its_ticket > o.born;
       -- A request that waits is not given back: a failover that the caller has not noticed may have lost its grant.
@@ -1590,7 +1615,7 @@ begin
     end case;
     if lives then -- the object has changed; as `keep_1` does
       update taketurns.object x set free = o.free, waiting = o.waiting, deaths = o.deaths, passes = o.passes, lent = o.lent,
-        noticed = o.noticed, holder = o.holder, served = o.served where x.part = c.part and x.name = o.name;
+        noticed = o.noticed, holder = o.holder, served = o.served where x.ctid = row_of_o;
       if o.ephemeral and o.free = o.max and o.waiting = 0 and o.deaths = 0 then c.idle := c.idle || o.name; end if;
     end if;
   end loop;
@@ -1603,7 +1628,7 @@ begin
   if c.is_changed then
     update taketurns.partition x set v = c.v, p = c.p, lease = c.lease, ticket = c.ticket, history = c.history, epoch = c.epoch,
       leapt = c.leapt, late = c.late, began = c.began, noticed = c.noticed, beaten = c.beaten, first = c.first, since = c.since, shift = c.shift,
-      seen = c.seen, timer = c.timer where x.id = c.part;
+      seen = c.seen, timer = c.timer where x.ctid = its_row;
   end if;
   -- One message for each session that is told something, or more if it is longer than a notification can be.
   for i in 1..cardinality(c.told) loop
@@ -1613,7 +1638,8 @@ begin
     message := null;
     for j in i..cardinality(c.told) + 1 loop
       if c.told[j] = whom and octet_length(message) + octet_length(c.news[j]) > most_long or j > cardinality(c.told) then
-        update taketurns.session s set seq = s.seq + 1 where s.part = c.part and s.sid = whom returning s.seq into seq;
+        update taketurns.session s set seq = s.seq + 1
+          where s.ctid = (select * from taketurns.session_at_1(c.part, whom)) returning s.seq into seq;
         if tells then perform pg_notify(args[3] || whom, seq || ';' || message); end if;
         message := null;
       end if;

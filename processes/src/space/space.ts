@@ -49,11 +49,10 @@ export interface SpaceState {
   readonly epoch: number;
   /** The processes that have a lease; without a server, those that have joined and not ended. */
   readonly sessions: readonly { readonly session: string; readonly label: string }[];
-  /**
-   * On PostgreSQL: how many old rows of all spaces the database keeps, as the server last counted them. If the number
-   * grows beyond some ten thousand, a transaction or a replica holds a snapshot, and each call takes longer.
-   */
+  /** On PostgreSQL: how many old rows of all spaces the database keeps, as the server last counted them. */
   readonly oldRows?: number;
+  /** On PostgreSQL: which transaction makes the database keep old rows, so that each call takes longer; and what to do. */
+  readonly warning?: string;
 }
 
 /** An object, as `objects` tells it: the settings with which to open it, and how busy it is. */
@@ -515,9 +514,8 @@ export class Space implements AsyncDisposable {
       from = told.next;
       until = Math.min(until, told.last);
     } while (wire.scoreOf(from) < until);
-    const oldRows = await this.#driver.oldRows?.();
     const sessions = [...labels].map(([session, label]) => ({ session, label }));
-    return oldRows === undefined ? { epoch, sessions } : { epoch, sessions, oldRows };
+    return { epoch, sessions, ...(await this.#driver.leftovers?.()) };
   }
 
   /**
