@@ -143,6 +143,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     const line = [
       ...['-D', dir, '-p', `${port}`, '-c', 'listen_addresses=127.0.0.1', '-c', `unix_socket_directories=${top}`],
       ...['-c', 'fsync=off', '-c', 'max_connections=300', '-c', 'shared_buffers=32MB', '-c', 'log_min_messages=fatal'],
+      ...['-c', 'max_prepared_transactions=2'],
       ...args,
     ];
     const output: string[] = [];

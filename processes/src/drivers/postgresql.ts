@@ -118,18 +118,15 @@ const ROWS = 'rows';
 class PostgresDriver extends Connections {
   async leftovers(): Promise<Leftovers> {
     const told = await this.info('', ROWS);
+    const [pid, gid, since] = ['pid', 'gid', 'since'].map((field) => told?.get(field));
     const oldRows = Number(told?.get('old'));
-    const since = told?.get('since');
-    if (since === undefined) return { oldRows };
-    const gid = told?.get('gid');
-    const pid = told?.get('pid');
-    const [who, end] = gid
-      ? [`the prepared transaction ${gid}`, `ROLLBACK PREPARED ${literal(gid)}`]
-      : [`a transaction of process ${pid}`, `SELECT pg_terminate_backend(${pid})`];
+    if (!pid && !gid) return { oldRows };
+    const [who, view, end] = gid
+      ? [`the prepared transaction ${gid}`, 'pg_prepared_xacts', `ROLLBACK PREPARED ${literal(gid)}`]
+      : [`a transaction of process ${pid}`, `pg_stat_activity, pid ${pid}`, `SELECT pg_terminate_backend(${pid})`];
     const warning =
-      `${who} holds a snapshot since ${since}, so PostgreSQL removes no old rows, and the tables grow. ` +
-      `See ${gid ? 'pg_prepared_xacts' : `pg_stat_activity, pid ${pid}`}. End it (${end}), or give the spaces a database ` +
-      'of their own on the same server';
+      `${who} holds a snapshot${since && ` since ${since}`}, so PostgreSQL removes no old rows, and the tables grow. See ` +
+      `${view}. End it (${end}), or give the spaces a database of their own on the same server`;
     return { oldRows, warning };
   }
 }
@@ -252,7 +249,7 @@ class PostgresConnection implements Connection {
   async info(section: string): Promise<string> {
     if (section !== ROWS) return '';
     const [[old, pid, gid, since] = []] = await this.#run(LEFTOVERS);
-    return since ? `old:${old}\npid:${pid}\ngid:${gid ?? ''}\nsince:${since}` : `old:${old}`;
+    return `old:${old}\npid:${pid ?? ''}\ngid:${gid ?? ''}\nsince:${since ?? ''}`;
   }
 
   async wait(): Promise<never> {
@@ -414,19 +411,18 @@ class PostgresConnection implements Connection {
 }
 
 /**
- * How many old rows there are, and the eldest transaction since which 10,000 others have begun. A role that is no member
- * of pg_read_all_stats sees only its own transactions, and those that are prepared.
+ * How many old rows there are, and the eldest transaction since which 10,000 others have begun. Only a member of
+ * pg_read_all_stats sees since when a transaction of another role lasts.
  */
 const LEFTOVERS = `select (select coalesce(sum(n_dead_tup), 0)::text from pg_stat_all_tables where schemaname = 'taketurns'),
     eldest.pid, eldest.gid, to_char(eldest.since at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
   from (values (1)) one left join (
-    select pid::text, null as gid, xact_start as since from pg_stat_activity
-      where datname = current_database() and backend_type = 'client backend'
-        and (age(backend_xmin) > 10000 or age(backend_xid) > 10000)
+    select pid::text, null as gid, xact_start as since, greatest(age(backend_xmin), age(backend_xid)) as age
+      from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
     union all
-    select null, gid, prepared from pg_prepared_xacts where database = current_database() and age(transaction) > 10000
-    order by since limit 1
-  ) eldest on true`;
+    select null, gid, prepared, age(transaction) from pg_prepared_xacts where database = current_database()
+    order by age desc nulls last limit 1
+  ) eldest on eldest.age > 10000`;
 
 /** The number of the lock that who makes the tables and functions has. */
 const MAKING = 0x74_61_6b_65;
