@@ -14,10 +14,13 @@ import { startServer } from '../servers/servers.js';
 import type { SpaceOptions } from '../src/options.js';
 import { Space } from '../src/space/space.js';
 
+type Shared = Awaited<ReturnType<Space['semaphore']>>;
+type Held = Awaited<ReturnType<Shared['holdAsync']>>;
+
 interface Given {
   rounds: number;
   seconds: number;
-  aged: number;
+  held?: number;
 }
 
 /** An engine, and how a process joins a space on it. */
@@ -130,23 +133,91 @@ async function withListeners<T>(server: PostgresServer, listeners: number, act: 
   return made;
 }
 
-/** A pair after pairs were made for some seconds, while a transaction of this database holds a snapshot. */
-async function aged(server: PostgresServer, database: string | undefined, seconds: number): Promise<number> {
-  const holder = database === undefined ? undefined : new pg.Client(server.url.replace(/postgres$/, database));
-  await holder?.connect();
-  await holder?.query('begin isolation level repeatable read; select 1');
-  const engine = postgres('', server, { durable: false });
-  await pair(engine, seconds);
-  const time = await pair(engine, 1);
-  await holder?.end();
-  await server.query('vacuum');
-  return time;
+/** How many waiters stand behind those that are measured. */
+const CROWDS = [10, 1_000, 10_000, 100_000];
+
+/** How many hand-overs are measured before a crowd. */
+const MEASURED = 400;
+
+/** A hand-over between two processes while a crowd waits behind them, in microseconds. */
+async function crowded(engine: Engine, crowd: number): Promise<number> {
+  const name = fresh();
+  const spaces = [await engine.join(name), await engine.join(name)];
+  const [one, other] = (await Promise.all(spaces.map((space) => space.semaphore('permit', 1)))) as [Shared, Shared];
+  const queue = async (length: number): Promise<void> => {
+    while ((await one.inspect(0))?.waiting !== length) await sleep(1);
+  };
+  let held = await one.holdAsync();
+  const next: Promise<Held>[] = [];
+  while (next.length < MEASURED) {
+    next.push((next.length % 2 ? one : other).holdAsync());
+    await queue(next.length);
+  }
+  for (let count = 0; count < crowd; count++) one.holdAsync().catch(() => {});
+  await queue(MEASURED + crowd);
+  const times: number[] = [];
+  for (const turn of next) {
+    const since = performance.now();
+    const released = held.release();
+    held = await turn;
+    times.push(1000 * (performance.now() - since));
+    await released;
+  }
+  await Promise.all(spaces.map((space) => space.close()));
+  return median(times);
 }
 
-async function act({ rounds, seconds, aged: age }: Given): Promise<void> {
+/** How many pairs a second are made while a snapshot is held. */
+const PACE = 50;
+
+/**
+ * Pairs in two databases of a server in turn: in one a transaction holds a snapshot all the time. Tells the medians of
+ * each part of the time.
+ */
+async function heldSnapshot(minutes: number): Promise<void> {
+  const server = await startEngine();
+  await server.query('create database locks');
+  const url = server.url.replace(/postgres$/, 'locks');
+  const holder = new pg.Client(server.url);
+  await holder.connect();
+  await holder.query('begin isolation level repeatable read; select 1');
+  const spaces = await Promise.all(
+    [url, server.url].map((connectionString) =>
+      Space.connect(new pg.Pool({ connectionString }), { createSchema: true, durable: false }),
+    ),
+  );
+  const semaphores = await Promise.all(spaces.map((space) => space.semaphore('permit', 1)));
+  const start = performance.now();
+  for (let part = 1; part <= 4; part++) {
+    const times: number[][] = semaphores.map(() => []);
+    while (performance.now() - start < part * minutes * 15_000) {
+      for (const [at, semaphore] of semaphores.entries()) {
+        const began = performance.now();
+        await (await semaphore.holdAsync()).release();
+        times[at]?.push(1000 * (performance.now() - began));
+      }
+      await sleep(1000 / PACE);
+    }
+    const [own, same] = times.map((each) => Math.round(median(each)));
+    console.log(
+      `until ${(part * minutes) / 4} minutes, ${times[0]?.length} pairs: ${own} µs in a database of its own, ` +
+        `${same} µs in the database with the snapshot`,
+    );
+  }
+  console.log((await spaces[1]?.inspect())?.warning);
+  await server.kill();
+  process.exit();
+}
+
+/** PostgreSQL as it writes to its disk. */
+const startEngine = (): Promise<PostgresServer> =>
+  startPostgres({ args: ['-c', 'fsync=on', '-c', 'shared_buffers=128MB'] });
+
+async function act({ rounds, seconds, held }: Given): Promise<void> {
+  if (held !== undefined) return heldSnapshot(held);
   const memory = await startServer();
   const disk = await startServer({ args: ['--appendonly', 'yes', '--appendfsync', 'always'] });
-  const server = await startPostgres({ args: ['-c', 'fsync=on', '-c', 'shared_buffers=128MB'] });
+  const server = await startEngine();
   const made = await Space.connect(new pg.Pool({ connectionString: server.url }), { createSchema: true });
   await made.close();
   const engines = [
@@ -178,14 +249,9 @@ async function act({ rounds, seconds, aged: age }: Given): Promise<void> {
     const time = await withListeners(server, listeners, () => handOver(off, seconds));
     console.log(`${listeners} idle listeners, durable: false: a hand-over takes ${Math.round(time)} µs`);
   }
-  await server.query('create database other');
-  for (const [words, database] of [
-    ['no snapshot', undefined],
-    ['a snapshot in another database', 'other'],
-    ['a snapshot in this database', 'postgres'],
-  ] as const) {
-    const time = await aged(server, database, age);
-    console.log(`${words}, after ${age} s of pairs, durable: false: a pair takes ${Math.round(time)} µs`);
+  for (const crowd of CROWDS) {
+    const time = await crowded(off, crowd);
+    console.log(`${crowd} waiters, durable: false: a hand-over takes ${Math.round(time)} µs`);
   }
   await Promise.all([memory.kill(), disk.kill(), server.kill()]);
   await sleep(0);
@@ -196,6 +262,6 @@ await new Command('bench:engines')
   .description('PostgreSQL beside Redis as engines of a space')
   .option('--rounds <rounds>', 'how often each engine is measured', readRuns, 3)
   .option('--seconds <seconds>', 'length of an interval', readSeconds, 1)
-  .option('--aged <seconds>', 'for how long pairs are made under a snapshot', readSeconds, 20)
+  .option('--held <minutes>', 'measures only pairs while a snapshot is held for so long', readSeconds)
   .action(act)
   .parseAsync();
