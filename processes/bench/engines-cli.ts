@@ -205,6 +205,7 @@ async function heldSnapshot(minutes: number): Promise<void> {
     );
   }
   console.log((await spaces[1]?.inspect())?.warning);
+  await holder.end();
   await server.kill();
   process.exit();
 }
