@@ -333,6 +333,20 @@ onPostgres('the tables and functions', (setting) => {
     await Promise.all(spaces.map((space) => space.close()));
   });
 
+  test('if the connection is lost meanwhile, the next one makes them', async () => {
+    const url = await fresh();
+    const other = await setting.another({ connectionString: url }).connect();
+    const { rows } = await other.query('select oid from pg_database where datname = current_database()');
+    await other.query(`select pg_advisory_lock(${0x74_61_6b_65})`);
+    const joining = Space.connect(setting.another({ connectionString: url }), { createSchema: true });
+    const cut = `select pg_terminate_backend(pid) from pg_locks where database = ${rows[0].oid} and not granted`;
+    await until(async () => (await other.query(cut)).rows.length === 1);
+    await until(async () => (await other.query(cut)).rows.length === 0);
+    await other.query('select pg_advisory_unlock_all()');
+    await (await joining).close();
+    other.release(true);
+  });
+
   test('a role needs USAGE and EXECUTE alone, and the error says so', async () => {
     await setting.server.query('drop role if exists shop; create role shop login');
     const connectionString = setting.server.url.replace('postgres@', 'shop@');

@@ -92,14 +92,11 @@ export interface PostgresOptions {
 /** Returns a driver on connections that a client library opens. */
 export function postgresql(library: SqlLibrary, options: PostgresOptions): Driver {
   const listening = options.listen || library;
-  let isMade = !options.createSchema;
   const place = {
     name: '',
     open(events: Events, most: number, role: Role) {
       const { open } = role === 'commands' ? library : listening;
-      const make = isMade ? undefined : options.schema;
-      isMade = true;
-      return new PostgresConnection((own) => open(own, most), events, options, role, make);
+      return new PostgresConnection((own) => open(own, most), events, options, role);
     },
   };
   return new PostgresDriver({
@@ -170,13 +167,7 @@ class PostgresConnection implements Connection {
   #resting: Timer;
   #looking: Timer;
 
-  constructor(
-    open: (events: SqlEvents) => Sql,
-    events: Events,
-    options: PostgresOptions,
-    role: Role,
-    schema: (() => Promise<string>) | undefined,
-  ) {
+  constructor(open: (events: SqlEvents) => Sql, events: Events, options: PostgresOptions, role: Role) {
     this.#events = events;
     this.#options = options;
     this.#sql = open({
@@ -184,7 +175,7 @@ class PostgresConnection implements Connection {
       lost: (error) => this.#lost(error),
       notified: (name, text) => events.message(this.#channels.get(name) ?? '', unescaped(text)),
     });
-    this.#open(role, schema).then(
+    this.#open(role).then(
       () => {
         this.#isReady = true;
         events.ready();
@@ -194,8 +185,8 @@ class PostgresConnection implements Connection {
     );
   }
 
-  /** Asks who has answered, and sets what a call needs. schema: also makes the tables and functions. */
-  async #open(role: Role, schema: (() => Promise<string>) | undefined): Promise<void> {
+  /** Asks who has answered, and sets what a call needs. */
+  async #open(role: Role): Promise<void> {
     const sql = this.#sql;
     await sql.opened;
     const [[backend, isReplica, encoding] = []] = await sql.query(
@@ -206,7 +197,7 @@ class PostgresConnection implements Connection {
       throw new SpaceError('ENCODING', `the database has the encoding ${encoding}: use a database with UTF8`);
     }
     const isDirect = Number(backend) === sql.backend();
-    const { listen } = this.#options;
+    const { listen, createSchema } = this.#options;
     if (!isDirect && listen === undefined) {
       throw new SpaceError(
         'POOLER',
@@ -217,14 +208,15 @@ class PostgresConnection implements Connection {
     }
     // What a pooler gives to others must stay as it is.
     if (isDirect) await sql.query(SETTINGS);
-    if (schema && role === 'commands') await this.#make(await schema());
+    if (createSchema && role === 'commands') await this.#makeSchema();
   }
 
   /** Makes the tables and functions if the database does not have them. */
-  async #make(schema: string): Promise<void> {
+  async #makeSchema(): Promise<void> {
     const isMade = `select 1 from pg_proc p join pg_namespace n on n.oid = p.pronamespace
       where n.nspname = 'taketurns' and p.proname = '${TURN_FUNCTION}'`;
     if ((await this.#sql.query(isMade)).length > 0) return;
+    const schema = await this.#options.schema();
     // Two processes may come at once. Several statements in one text are one transaction.
     await this.#sql.query(`select pg_advisory_xact_lock(${MAKING});\n${schema}`).catch((error) => {
       throw new MissingSchema(asError(error));

@@ -42,7 +42,11 @@ const RIGHTS =
 /** What an error means. The codes are in appendix A of the manual of PostgreSQL. */
 export function troubleOf(error: unknown): Trouble {
   if (error instanceof SpaceError) return { is: 'refused', error };
-  if (error instanceof MissingSchema) return refused(...whyNotMade(error));
+  if (error instanceof MissingSchema) {
+    const { cause } = error;
+    // What passes by itself: the next connection makes them.
+    return troubleOf(cause).is === 'refused' ? refused(...whyNotMade(error)) : { is: 'lost', error: asError(cause) };
+  }
   // The connection has ended, or the client library cannot open it.
   if (!isServerError(error)) return { is: 'lost', error: asError(error) };
   const { code, message } = error;
