@@ -102,7 +102,7 @@ export const FROM_RECORDS = {
       const { min, median, max } = cell(lock, form, threads).throughput;
       return percent((max - min) / median);
     };
-    const ranges = [2, 16, 64].flatMap((threads) =>
+    const ranges = [2, 4, 16].flatMap((threads) =>
       LOCKS.map(
         (lock) =>
           `2 processors, ${threads} threads, ${lock}: range of 11 runs / median, bare ${range(lock, 'bare', threads)}, ` +

@@ -5,7 +5,6 @@
  *
  *     npm run figures                         says of each figure whether it shows today's build; exits with 1 if not
  *     npm run figures -- measure NAME         measures a figure anew: its record, its table, its drawings and its line
- *     npm run figures -- measure NAME --quick measures it in its short form, in some ten minutes, and prints the tables
  *     npm run figures -- estimate NAME        says how long that takes, or how long the rest takes
  *     npm run figures -- measure all          measures every figure that is stale, and that this machine can measure
  *     npm run figures -- draw NAME            makes the table, the drawings and the line of a kept record again
@@ -14,8 +13,8 @@
  * the same command goes on from there, also after a crash, and also days later with the same build and machine. The
  * record comes to bench/records/, and the figure to its page, when all is measured.
  *
- * Other arguments of the benchmark, such as `--seconds 0.05 --runs 1`, make a trial. The short form and trials change no
- * page. Measure a figure on an idle machine: `measure` refuses a busy one, except with `--anyway`, and then the line
+ * Other arguments of the benchmark, such as `--seconds 0.05 --runs 1`, make a trial, which prints the tables and changes
+ * no page. Measure a figure on an idle machine: `measure` refuses a busy one, except with `--anyway`, and then the line
  * says so. `npm run build` must come before.
  */
 import { spawnSync } from 'node:child_process';
@@ -31,9 +30,9 @@ const ROOT = new URL('../../', import.meta.url);
 
 /**
  * page: the page with the table. drawings: where the drawings go, by the endings of their names. command: the arguments
- * of the benchmark; rows: the rows that it measures, if not all. quick: what makes the short form. processors: how many
- * the machine must have. columns: the columns of the table; a figure without columns has no table. only: the rows of
- * the table, if not all. of: the figure whose record this figure shows as well.
+ * of the benchmark; rows: the rows that it measures, if not all. processors: how many the machine must have. columns: the
+ * columns of the table; a figure without columns has no table. only: the rows of the table, if not all. of: the figure
+ * whose record this figure shows as well.
  */
 export const FIGURES = {
   locks: {
@@ -125,9 +124,8 @@ export const FIGURES = {
     page: 'docs/papers/paper-runs.md',
     drawings: { '': 'docs/papers/semaphores-2-processors.svg' },
     processors: 2,
-    command: 'semaphores --paper --no-pairs',
-    quick: '--seconds 1 --runs 3 --warm-up 10',
-    columns: ['semaphore', ...[1, 2, 4, 16, 64].map((n) => `both ${n}`)],
+    command: 'semaphores --paper --no-pairs --threads 1,2,4,16 --seconds 2',
+    columns: ['semaphore', ...[1, 2, 4, 16].map((n) => `both ${n}`)],
   },
   'locks-16': {
     page: 'docs/papers/paper-runs.md',
@@ -154,8 +152,7 @@ export const FIGURES = {
     page: 'docs/papers/paper-runs.md',
     drawings: { '': 'docs/papers/locks-2-processors.svg' },
     processors: 2,
-    command: 'locks --paper --no-pairs --warm-up 10',
-    quick: '--threads 1,2,4,16,64 --seconds 0.5 --runs 3 --warm-up 5',
+    command: 'locks --paper --no-pairs --no-native --threads 1,2,4,16 --seconds 1 --warm-up 10',
     only: [
       'TtsLock spin',
       'TtsLock spin+capacitor',
@@ -168,7 +165,7 @@ export const FIGURES = {
       'ReciprocatingLock spin',
       'ReciprocatingLock spin+capacitor',
     ],
-    columns: ['lock', ...[4, 64].map((n) => `both ${n}`), 'bypass 4'],
+    columns: ['lock', ...[1, 2, 4, 16].map((n) => `both ${n}`), 'bypass 4'],
   },
   'capacitors-2': {
     page: 'docs/papers/paper-runs.md',
@@ -377,22 +374,19 @@ function checkAlone(record) {
   );
 }
 
-/** The arguments of a measurement, and the files that it writes: of the figure itself, of its short form, or of a trial. */
-function planOf(name, isQuick, more) {
-  const { command, rows, quick } = FIGURES[name];
-  if (isQuick && quick === undefined)
-    throw new Error(`${name} has no short form. Allowed: measure ${name}, with --seconds and --runs for a trial`);
-  const other = [...(isQuick ? quick.split(' ') : []), ...more];
-  const file = `bench/results/figures/${[name, ...other].join('-').replace(/[^\w.]+/g, '-')}`;
+/** The arguments of a measurement, and the files that it writes: of the figure itself or of a trial. */
+function planOf(name, more) {
+  const { command, rows } = FIGURES[name];
+  const file = `bench/results/figures/${[name, ...more].join('-').replace(/[^\w.]+/g, '-')}`;
   const record = `${file}.jsonl`;
-  const args = [...command.split(' '), ...(rows ? ['--rows', rows] : []), ...other, '--record', record];
+  const args = [...command.split(' '), ...(rows ? ['--rows', rows] : []), ...more, '--record', record];
   mkdirSync(at('bench/results/figures/'), { recursive: true });
-  return { args, file, record, isTrial: other.length > 0 };
+  return { args, file, record, isTrial: more.length > 0 };
 }
 
-/** Measures a figure and puts it in its page, or measures its short form or a trial and prints the tables. */
-async function measure(name, isQuick, isAnyway, more) {
-  const { args, file, record, isTrial } = planOf(name, isQuick, more);
+/** Measures a figure and puts it in its page, or makes a trial and prints the tables. */
+async function measure(name, isAnyway, more) {
+  const { args, file, record, isTrial } = planOf(name, more);
   const { processors = availableParallelism() } = FIGURES[name];
   if (!isTrial) {
     if (processors !== availableParallelism())
@@ -464,27 +458,27 @@ function check() {
 
 const USAGE = `usage: figures.mjs
        figures.mjs measure all [--anyway]
-       figures.mjs measure NAME [--quick] [--anyway] [arguments of the benchmark, for a trial]
-       figures.mjs estimate all | NAME [--quick]
+       figures.mjs measure NAME [--anyway] [arguments of the benchmark, for a trial]
+       figures.mjs estimate all | NAME
        figures.mjs draw NAME
-NAME is one of ${own.join(', ')}. With --quick: ${own.filter((name) => FIGURES[name].quick).join(', ')}.`;
+NAME is one of ${own.join(', ')}.`;
 
 if (process.argv[1] === new URL(import.meta.url).pathname) {
   // Ctrl-C reaches the benchmark as well, which ends with what it has.
   process.on('SIGINT', () => {});
   const [, , verb, given, ...rest] = process.argv;
   const name = FIGURES[given]?.of ?? given;
-  const [isQuick, isAnyway] = ['--quick', '--anyway'].map((option) => rest.includes(option));
-  const more = rest.filter((argument) => argument !== '--quick' && argument !== '--anyway');
+  const isAnyway = rest.includes('--anyway');
+  const more = rest.filter((argument) => argument !== '--anyway');
   try {
-    const each = given === 'all' && !isQuick && more.length === 0 ? toMeasure(availableParallelism()) : undefined;
+    const each = given === 'all' && more.length === 0 ? toMeasure(availableParallelism()) : undefined;
     if (verb === undefined) check();
-    else if (verb === 'measure' && each) for (const one of each) await measure(one, false, isAnyway, []);
+    else if (verb === 'measure' && each) for (const one of each) await measure(one, isAnyway, []);
     else if (verb === 'estimate' && each)
-      for (const one of each) process.stdout.write(`${one}: ${bench(...planOf(one, false, []).args, '--estimate')}`);
+      for (const one of each) process.stdout.write(`${one}: ${bench(...planOf(one, []).args, '--estimate')}`);
     else if (!Object.hasOwn(FIGURES, name ?? '')) throw new Error(USAGE);
-    else if (verb === 'measure') await measure(name, isQuick, isAnyway, more);
-    else if (verb === 'estimate') process.stdout.write(bench(...planOf(name, isQuick, more).args, '--estimate'));
+    else if (verb === 'measure') await measure(name, isAnyway, more);
+    else if (verb === 'estimate') process.stdout.write(bench(...planOf(name, more).args, '--estimate'));
     else if (verb === 'draw' && originOf(name) === undefined)
       throw new Error(`no record of ${name} is kept: figures.mjs measure ${name} makes one`);
     else if (verb === 'draw') draw(name);
