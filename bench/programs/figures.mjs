@@ -402,10 +402,10 @@ async function measure(name, isAnyway, more) {
   if (!isAnyway) checkAlone(record);
   writeFileSync(at(recordOf(name)), gzipSync(readFileSync(at(record)), { level: 9 }));
   for (const kind of ['.jsonl', '.json', '.svg']) rmSync(at(file + kind), { force: true });
-  draw(name, isAnyway ? 'other programs ran' : undefined);
+  draw(name, isAnyway ? 'other programs ran' : '');
 }
 
-/** Puts the tables, the drawings and the lines of a kept record in their pages. */
+/** Puts the tables, the drawings and the lines of a kept record in their pages. Without a note, that of the line stays. */
 function draw(name, note) {
   const json = `build/${name}.json`;
   bench('draw', recordOf(name), '--json', json, '--svg', `build/${name}.svg`);
