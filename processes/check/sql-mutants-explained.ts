@@ -18,6 +18,7 @@ export const EXPLAINED_OF_SQL: readonly Explained[] = [
     reason: 'It is a part of the condition that the end of the call asks again.',
   },
   { text: 'limit 1;', from: '1', to: '2', reason: FIRST },
+  { text: 'desc limit 1', from: '1', to: '2', reason: 'A key has one row.' },
   { text: 'o.noticed := false;', from: 'o.noticed', reason: 'A mutex that nobody holds has it so.' },
   {
     text: 'o.lent := greatest(0, least(255, o.lent));',
