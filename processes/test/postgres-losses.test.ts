@@ -31,8 +31,11 @@ onPostgres(
         // A server that starts again ends this connection, too.
         blocker.on('error', () => {});
         await blocker.query('select pg_advisory_lock(7)');
+        let isHeld = true;
+        // It is called again if the server has not started again yet.
         return async () => {
-          blocker.release(true);
+          if (isHeld) blocker.release(true);
+          isHeld = false;
           await query('drop function if exists public.slow cascade');
         };
       },
