@@ -333,6 +333,38 @@ onPostgres('the tables and functions', (setting) => {
     await Promise.all(spaces.map((space) => space.close()));
   });
 
+  test('the settings of the database do not matter', async () => {
+    const connectionString = await fresh();
+    const database = new URL(connectionString).pathname.slice(1);
+    await setting.server.query(
+      `create schema others;
+      create function others.pg_is_in_recovery() returns boolean return true;
+      create function others.set_config(text, text, boolean) returns text return null;
+      create view others.pg_proc as select oid, proname, null::oid as pronamespace from pg_proc;
+      create domain others.text as varchar(1);
+      alter database ${database} set search_path = others, pg_catalog;
+      alter database ${database} set standard_conforming_strings = off;
+      alter database ${database} set backslash_quote = off;
+      alter database ${database} set default_transaction_isolation = 'serializable';
+      alter database ${database} set client_encoding = 'LATIN1';
+      alter database ${database} set extra_float_digits = -15;
+      alter database ${database} set plpgsql.extra_errors = 'all'`,
+      database,
+    );
+    const join = (options: SpaceOptions = {}) =>
+      Space.connect(setting.another({ connectionString }), { createSchema: true, label: "it's \\ 語", ...options });
+    const [one, other] = [await join(), await join()];
+    await handOver(one, other);
+    const held = await (await one.mutex("it's \\ 語")).holdAsync();
+    expect((await (await other.mutex("it's \\ 語")).inspect())?.holders).toMatchObject([{ label: "it's \\ 語" }]);
+    expect((await one.inspect()).sessions.map(({ label }) => label)).toEqual(["it's \\ 語", "it's \\ 語"]);
+    for (const options of [{ lease: 5000 }, { partitions: 2 }]) {
+      expect(await refusal(join(options))).toMatchObject({ code: 'SETTINGS' });
+    }
+    await held.unlock();
+    await Promise.all([one.close(), other.close()]);
+  });
+
   test('if the connection is lost meanwhile, the next one makes them', async () => {
     const url = await fresh();
     const other = await setting.another({ connectionString: url }).connect();

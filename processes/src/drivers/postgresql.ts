@@ -190,7 +190,8 @@ class PostgresConnection implements Connection {
     const sql = this.#sql;
     await sql.opened;
     const [[backend, isReplica, encoding] = []] = await sql.query(
-      "select pg_backend_pid()::text, pg_is_in_recovery()::text, current_setting('server_encoding')",
+      `select pg_catalog.pg_backend_pid()::pg_catalog.text, pg_catalog.pg_is_in_recovery()::pg_catalog.text,
+        pg_catalog.current_setting('server_encoding')`,
     );
     if (isReplica === 'true') throw new Error('READONLY the server is a replica');
     if (encoding !== 'UTF8') {
@@ -420,11 +421,13 @@ const LEFTOVERS = `select (select coalesce(sum(n_dead_tup), 0)::text from pg_sta
 const MAKING = 0x74_61_6b_65;
 
 /**
- * The settings of a connection: no statement has a time limit, because the driver has its own; and each statement of the
- * function sees what was committed before. All searches of the function are for few rows of an index, and a plan that was
- * made for a small table must not read a large one whole. Not each version of PostgreSQL knows all time limits.
+ * The settings of a connection: names of PostgreSQL mean what is PostgreSQL's own; no statement has a time limit, because
+ * the driver has its own; and each statement of the function sees what was committed before. All searches of the function
+ * are for few rows of an index, and a plan that was made for a small table must not read a large one whole. Not each
+ * version of PostgreSQL knows all time limits.
  */
-const SETTINGS = `select set_config('default_transaction_isolation', 'read committed', false),
+const SETTINGS = `set search_path = pg_catalog;
+  select set_config('default_transaction_isolation', 'read committed', false),
   set_config('enable_seqscan', 'off', false), set_config('enable_bitmapscan', 'off', false), set_config('jit', 'off', false),
   (select count(set_config(name, '0', false)) from pg_settings where name in ('statement_timeout', 'lock_timeout',
     'idle_in_transaction_session_timeout', 'idle_session_timeout', 'transaction_timeout'))::text`;
@@ -432,8 +435,8 @@ const SETTINGS = `select set_config('default_transaction_isolation', 'read commi
 /** The name of a channel of PostgreSQL: the last 16 characters of a channel name the session. */
 const nameOf = (channel: string): string => CHANNEL + channel.slice(-16);
 
-/** A text in a statement, also if the server takes a backslash in a plain literal for itself. */
-const literal = (text: string): string => `e'${text.replace(/[\\']/g, '\\$&')}'`;
+/** A text in a statement, whatever the server's settings say of backslashes. */
+const literal = (text: string): string => `e'${text.replace(/[\\']/g, '$&$&')}'`;
 
 const callOf = ({ space, partition, args }: Call, durable: boolean, tells: boolean): string => {
   const array = `{${args.map((each) => `"${escaped(each).replace(/[\\"]/g, '\\$&')}"`).join(',')}}`;

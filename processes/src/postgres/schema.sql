@@ -562,8 +562,8 @@ create or replace function taketurns.enter_1(
   out answer text, out ends boolean
 ) language plpgsql as $$
 declare
-  writes int := substring(args[at] from '^\d+')::int;
-  reads int := substring(args[at] from '\d+$')::int;
+  writes int := substring(args[at] from '^[0-9]+')::int;
+  reads int := substring(args[at] from '[0-9]+$')::int;
   p text := args[at + 1];
   lease text := args[at + 2];
   label text := args[at + 3];
