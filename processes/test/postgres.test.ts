@@ -325,10 +325,16 @@ onPostgres('the tables and functions', (setting) => {
     await space.close();
   });
 
-  test('many processes may make them at once', async () => {
+  test('many processes may make them at once, and one does', async () => {
     const url = await fresh();
-    const join = () => Space.connect(setting.another({ connectionString: url }), { createSchema: true });
-    const spaces = await Promise.all(Array.from({ length: 6 }, join));
+    const ways = await Promise.all(Array.from({ length: 6 }, () => proxy(setting.server.port)));
+    const join = ({ url: way }: (typeof ways)[number]) =>
+      Space.connect(setting.another({ connectionString: way.replace(/postgres$/, new URL(url).pathname.slice(1)) }), {
+        createSchema: true,
+      });
+    const spaces = await Promise.all(ways.map(join));
+    const statements = ways.flatMap((way) => way.statements);
+    expect(statements.filter((text) => text.includes('create schema'))).toHaveLength(1);
     await handOver(spaces[0] as Space, spaces[1] as Space);
     await Promise.all(spaces.map((space) => space.close()));
   });

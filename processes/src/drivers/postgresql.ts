@@ -214,14 +214,19 @@ class PostgresConnection implements Connection {
 
   /** Makes the tables and functions if the database does not have them. */
   async #makeSchema(): Promise<void> {
-    const isMade = `select 1 from pg_proc p join pg_namespace n on n.oid = p.pronamespace
-      where n.nspname = 'taketurns' and p.proname = '${TURN_FUNCTION}'`;
-    if ((await this.#sql.query(isMade)).length > 0) return;
+    const sql = this.#sql;
+    const isMade = async (): Promise<boolean> => (await sql.query(IS_MADE)).length > 0;
+    if (await isMade()) return;
     const schema = await this.#options.schema();
-    // Two processes may come at once. Several statements in one text are one transaction.
-    await this.#sql.query(`select pg_advisory_xact_lock(${MAKING});\n${schema}`).catch((error) => {
+    // Of processes that come at once, one makes them, and the others wait for it. After an error the connection ends.
+    try {
+      await sql.query('begin isolation level read committed');
+      await sql.query(`select pg_advisory_xact_lock(${MAKING})`);
+      if (!(await isMade())) await sql.query(schema);
+      await sql.query('commit');
+    } catch (error) {
       throw new MissingSchema(asError(error));
-    });
+    }
   }
 
   run(_script: Script, [key = '']: readonly string[], args: readonly string[]): Promise<unknown> {
@@ -416,6 +421,10 @@ const LEFTOVERS = `select (select coalesce(sum(n_dead_tup), 0)::text from pg_sta
     select null, gid, prepared, age(transaction) from pg_prepared_xacts where database = current_database()
     order by age desc nulls last limit 1
   ) eldest on eldest.age > 10000`;
+
+/** Has a row if the database has the tables and functions: this function is made last. */
+const IS_MADE = `select 1 from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+  where n.nspname = 'taketurns' and p.proname = '${TURN_FUNCTION}'`;
 
 /** The number of the lock that who makes the tables and functions has. */
 const MAKING = 0x74_61_6b_65;
