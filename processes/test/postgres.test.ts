@@ -134,11 +134,37 @@ onPostgres('clients', (setting) => {
     await handOver(await connectBy(postgres(setting.server.url)), await join());
   });
 
+  test('a time limit in the URL of pg does not count', async () => {
+    const url = `${setting.server.url}?query_timeout=1`;
+    for (const make of [() => another({ connectionString: url }), () => new pg.Client(url)]) {
+      const [one, other] = [await connectBy(make()), await connectBy(make())];
+      const trouble: string[] = [];
+      for (const space of [one, other]) space.on('trouble', ({ message }) => trouble.push(message));
+      await handOver(one, other);
+      expect(trouble).toEqual([]);
+    }
+  });
+
   test('the advice for another client and for wrong options', async () => {
     const pool = another();
-    await expect(Space.connect({}, {})).rejects.toThrow(
-      'a Pool or Client of pg (8.11 or later), or an instance of postgres',
-    );
+    const others = [{}, { Client: pg.Client, query() {}, connect() {}, end() {} }];
+    for (const other of others) {
+      await expect(Space.connect(other, {})).rejects.toThrow(
+        'a Pool or Client of pg (8.11 or later), or an instance of postgres',
+      );
+    }
+    // As pg-native has it.
+    class Native {
+      connectionParameters = {};
+      query(): void {}
+      connect(): void {}
+      end(): void {}
+    }
+    for (const native of [new Native(), Object.assign(new Native(), { Client: Native, options: {} })]) {
+      await expect(Space.connect(native)).rejects.toThrow(
+        'cannot use the clients of pg-native: give new pg.Pool(options) in place of new pg.native.Pool(options)',
+      );
+    }
     await expect(Space.connect(pool, { durability: { replicas: 1, timeout: 10 } })).rejects.toThrow(
       'durability must be left out with a client of PostgreSQL',
     );

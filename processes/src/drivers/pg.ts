@@ -1,4 +1,5 @@
 /** Connections to PostgreSQL by `pg` (node-postgres) 8.11 or later. Each is a client with the options of the user's one. */
+import { SpaceError } from '../errors.js';
 import { clock } from '../runtime/clock.js';
 import type { Rows, Sql, SqlEvents, SqlLibrary } from './postgresql.js';
 
@@ -24,9 +25,10 @@ type Class = new (options: object) => Client;
 /** What the driver uses of a client. */
 interface Client {
   readonly constructor: unknown;
-  readonly connectionParameters: Readonly<Record<string, unknown>>;
+  readonly connectionParameters: Record<string, unknown>;
   readonly processID?: number | null;
-  readonly connection: Wire;
+  /** The clients of pg-native have none. */
+  readonly connection?: Wire;
   connect(): Promise<unknown>;
   query(query: object): Promise<{ readonly rows: Rows }>;
   on(event: 'error' | 'end', heard: (error?: Error) => void): void;
@@ -80,6 +82,14 @@ const optionsFor = (options: Options, most: number): object => ({
 
 function open(client: Client, { connected, lost, notified }: SqlEvents): Sql {
   const { connection } = client;
+  if (!connection) {
+    const why =
+      'Space.connect cannot use the clients of pg-native: give new pg.Pool(options) in place of ' +
+      'new pg.native.Pool(options), and do not set NODE_PG_FORCE_NATIVE';
+    throw new SpaceError('UNREACHABLE', why);
+  }
+  // The URL among the options, and `pg.defaults`, may have set this, too.
+  client.connectionParameters.query_timeout = undefined;
   connection.once('connect', connected);
   client.on('error', lost);
   client.on('end', () => lost(new Error('the connection is closed')));

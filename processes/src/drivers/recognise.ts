@@ -55,7 +55,8 @@ function sqlOf(client: unknown): SqlLibrary | undefined {
     return postgresJs(client as unknown as PostgresJsClient);
   }
   // A pool has the class of its clients.
-  const isPg = typeof client.Client === 'function' || isObject(client.connectionParameters);
+  const isPool = typeof client.Client === 'function' && isObject(client.options);
+  const isPg = isPool || isObject(client.connectionParameters);
   return isPg && has(client, 'query', 'connect', 'end') ? pg(client as unknown as PgClient) : undefined;
 }
 
