@@ -1,11 +1,13 @@
 /** The ways to PostgreSQL: TLS, passwords, a Unix socket, a thread that beats, and a replica that takes over. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import net from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
 import postgres from 'postgres';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type PostgresServer, startPostgres } from '../servers/postgres.js';
 import { driverOf } from '../src/drivers/recognise.js';
 import type { SpaceOptions } from '../src/options.js';
@@ -93,6 +95,26 @@ onPostgres(
     test('several addresses: postgres takes the next one', async () => {
       const ports = [1, setting.server.port];
       await turn(() => postgres({ host: ['127.0.0.1', '127.0.0.1'], port: ports, user: 'postgres' } as never));
+    });
+
+    test('several addresses: the error of each is told', async () => {
+      const client = postgres({ host: ['127.0.0.1', '127.0.0.1'], port: [1, 1], user: 'postgres' } as never);
+      await expect(Space.connect(client, { connectTimeout: 500 })).rejects.toThrow('ECONNREFUSED');
+    });
+
+    test('an address that does not answer does not keep the process alive', async () => {
+      const reaching = new net.Socket();
+      const connect = vi.spyOn(net, 'connect').mockReturnValue(reaching);
+      syncBuiltinESMExports();
+      onTestFinished(() => {
+        connect.mockRestore();
+        syncBuiltinESMExports();
+      });
+      const unref = vi.spyOn(reaching, 'unref');
+      const connecting = Space.connect(postgres(setting.server.url), { connectTimeout: 300 });
+      await expect(connecting).rejects.toMatchObject({ code: 'UNREACHABLE' });
+      expect(unref).toHaveBeenCalled();
+      await until(() => reaching.destroyed);
     });
 
     test('a thread that beats keeps the lease of a process that computes', async () => {

@@ -79,8 +79,11 @@ const optionsFor = (options: Options, most: number): object => ({
 });
 
 /** at: how many connections were opened before. Each takes the next of several addresses. */
-function open(making: Promise<Make>, options: Options, at: number, most: number, events: SqlEvents): Sql {
+function open(making: Promise<Make>, given: Options, at: number, most: number, events: SqlEvents): Sql {
   const { connected, lost, notified } = events;
+  // While there is another address, the library tells no error.
+  const [host, port] = [given.host, given.port].map((all) => [all[at % all.length]]) as [string[], number[]];
+  const options = { ...given, host, port };
   let isAlive = true;
   let isOver = false;
   let socket: Socket | undefined;
@@ -89,11 +92,13 @@ function open(making: Promise<Make>, options: Options, at: number, most: number,
   const makeSocket = async (): Promise<Socket> => {
     // The library would connect again if its first statement was not answered.
     if (socket || isOver) throw new Error('the connection is closed');
-    socket = await (options.socket?.(options) ?? dial(options, at));
-    if (isOver) socket.destroy();
-    else if (!isAlive) socket.unref();
+    const made = await (options.socket?.(options) ?? dial(options));
+    socket = made;
+    if (isOver) made.destroy();
+    else if (!isAlive) made.unref();
+    if (!options.socket) await reached(made);
     connected();
-    return socket;
+    return made;
   };
   const query = async (text: string): Promise<Rows> => {
     if (!instance) throw new Error('the connection is closed');
@@ -129,18 +134,25 @@ function open(making: Promise<Make>, options: Options, at: number, most: number,
   };
 }
 
-/** Resolves to a socket that is connected to one of the addresses. */
-async function dial({ path, host, port }: Options, at: number): Promise<Socket> {
+/** Resolves to a socket that begins to connect to the address. */
+async function dial({ path, host: [host], port: [port] }: Options): Promise<Socket> {
   const { connect } = await import('node:net');
-  const [hostname, number] = [host[at % host.length] as string, port[at % port.length] as number];
-  const socket = path ? connect(path) : connect(number, hostname);
+  const socket = path ? connect(path) : connect(port as number, host);
   // The library reads the name for TLS here.
-  if (!path) Object.assign(socket, { host: hostname, port: number });
+  if (!path) Object.assign(socket, { host, port });
+  return socket;
+}
+
+/** Resolves when the socket is connected. Rejects if it cannot be connected, or is destroyed before. */
+function reached(socket: Socket): Promise<void> {
   return new Promise((resolve, reject) => {
+    const failed = (): void => reject(new Error('the connection is closed'));
     socket.once('error', reject);
+    socket.once('close', failed);
     socket.once('connect', () => {
       socket.off('error', reject);
-      resolve(socket);
+      socket.off('close', failed);
+      resolve();
     });
   });
 }
