@@ -46,12 +46,18 @@ export function onPostgres(
   });
 }
 
+/** The server of this file, once a test needs it. */
+let started: Promise<PostgresServer> | undefined;
+/** The number of the test. */
+let count = 0;
+
+afterAll(async () => (await started)?.kill());
+
 /** A setting whose server is started before the tests. */
 function shared(): PostgresSetting {
   let server: PostgresServer;
   let pools: pg.Pool[] = [];
   let spaces: Space[] = [];
-  let count = 0;
   const setting: PostgresSetting = {
     get server() {
       return server;
@@ -78,7 +84,8 @@ function shared(): PostgresSetting {
     },
   };
   beforeAll(async () => {
-    server = await startPostgres();
+    started ??= startPostgres();
+    server = await started;
     const space = await Space.connect(setting.another(), { space: 'first', createSchema: true });
     await space.close();
   });
@@ -89,7 +96,6 @@ function shared(): PostgresSetting {
     pools = [];
     count++;
   });
-  afterAll(() => server?.kill());
   return setting;
 }
 
