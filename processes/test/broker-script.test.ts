@@ -23,7 +23,7 @@ import { functionOf } from '../scripts/compile-lua.mjs';
 import { brokerScript } from '../scripts/turn-parts.mjs';
 import { WHOLE } from './each-server.js';
 
-const CALLS = WHOLE ? 20_000 : roundsInCi(2000, 1000);
+const CALLS = WHOLE ? 20_000 : roundsInCi(2000, 600);
 
 const scriptWith = (constants: Constants) => functionOf(withConstants(brokerScript(), constants));
 

@@ -16,7 +16,7 @@ import { folder } from './local-processes.js';
 import { sleep } from './setting.js';
 
 const program = fileURLToPath(new URL('dead-holder-program.mjs', import.meta.url));
-const TIMES = WHOLE ? 100 : roundsInCi(5, 2);
+const TIMES = WHOLE ? 100 : roundsInCi(5, 1);
 
 interface Child {
   readonly process: ChildProcess;

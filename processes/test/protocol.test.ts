@@ -13,7 +13,7 @@ import { Server, turnSource } from '../check/server.js';
 import { WHOLE } from './each-server.js';
 
 /** The number of states that a search looks at, unless this is `npm run test:whole`. */
-const FIRST = WHOLE ? undefined : roundsInCi(2500, 800);
+const FIRST = WHOLE ? undefined : roundsInCi(2500, 400);
 
 test.each(SHORT)('$name', { timeout: 300_000 }, (configuration) => {
   const { finding, complete, states } = search(configuration, FIRST);

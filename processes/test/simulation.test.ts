@@ -3,10 +3,11 @@
  * test/simulation.test.ts` runs more worlds. `SEED=7` runs one world and prints what happens in it.
  */
 import { expect, test } from 'vitest';
+import { roundsInCi } from '../../test/support/rounds.js';
 import { simulate } from '../check/simulation.js';
 import { WHOLE } from './each-server.js';
 
-const seeds = Number(process.env.SEEDS ?? (WHOLE ? 60 : 12));
+const seeds = Number(process.env.SEEDS ?? (WHOLE ? 60 : roundsInCi(12, 4)));
 const one = process.env.SEED;
 
 /** The seeds of worlds in which something was once wrong. They run besides the first seeds. */

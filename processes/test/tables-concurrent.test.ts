@@ -4,13 +4,14 @@
  */
 import pg from 'pg';
 import { expect, test } from 'vitest';
+import { roundsInCi } from '../../test/support/rounds.js';
 import { compareConcurrent, schemaText } from '../check/tables.js';
 import { startPostgres } from '../servers/postgres.js';
 import * as wire from '../src/script/wire.js';
 import { WHOLE } from './each-server.js';
 import { onPostgres } from './postgres-setting.js';
 
-const CALLS = WHOLE ? 2000 : 150;
+const CALLS = WHOLE ? 2000 : roundsInCi(150, 50);
 const [ONE, TWO] = ['p000000000000001', 'p000000000000002'];
 const rid = (number: number): string => wire.hex(number, 10);
 

@@ -9,6 +9,7 @@ import * as keyed from 'taketurns/keyed';
 import * as sync from 'taketurns/sync';
 import * as tasks from 'taketurns/tasks';
 import { describe, expect, it } from 'vitest';
+import { roundsInCi } from '../support/rounds.js';
 import { reactions, turn } from '../support/until.js';
 
 /** What a program sees of an object: the answers of its calls, in their order. */
@@ -534,7 +535,7 @@ describe.each(Object.keys(make))('%s', (name) => {
         // As text: to the comparison of Vitest, 0 and -0 differ.
         expect(JSON.stringify(here, undefined, 1)).toBe(JSON.stringify(there, undefined, 1));
       }),
-      { numRuns: 1000 },
+      { numRuns: roundsInCi(1000, 300) },
     );
   });
 });

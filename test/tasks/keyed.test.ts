@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { DisposedError, type Key, KeyedMutex, KeyedSemaphore, TimeoutError } from 'taketurns/tasks';
 import { describe, expect, it } from 'vitest';
 import { failure } from '../support/failure.js';
+import { roundsInCi } from '../support/rounds.js';
 import { isSettled } from '../support/settled.js';
 import { reactions, turn } from '../support/until.js';
 
@@ -245,9 +246,9 @@ describe('holdAllAsync', () => {
   });
 
   // Where each key moved all those that were taken before, this would take minutes.
-  it('takes and gives back a million keys', async () => {
+  it('takes and gives back very many keys at once', async () => {
     const table = new KeyedMutex();
-    const keys = Array.from({ length: 1_000_000 }, (_, i) => i);
+    const keys = Array.from({ length: roundsInCi(1_000_000, 200_000) }, (_, i) => i);
     const held = await table.holdAllAsync(keys);
     expect([table.size, held.keys.length]).toEqual([keys.length, keys.length]);
     held.unlock();

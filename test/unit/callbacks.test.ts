@@ -149,7 +149,7 @@ async function runCells(kind: Class, state: Place['state'], cells: readonly Cell
 }
 
 function table(kind: Class, places: readonly Place[]): void {
-  it.each(allInCi(places).map((place) => [place.name, place] as const))(
+  it.each(allInCi(places, 3).map((place) => [place.name, place] as const))(
     '%s',
     { timeout: 300_000 },
     async (_, place) => {

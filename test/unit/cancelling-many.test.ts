@@ -8,6 +8,7 @@ import { tombstones, upTo } from '../support/cancelling.js';
 import { failure } from '../support/failure.js';
 import { at, Memory } from '../support/memory.js';
 import { runProgram } from '../support/program.js';
+import { roundsInCi } from '../support/rounds.js';
 import { team } from '../support/team.js';
 import { tuned } from '../support/tuned.mjs';
 import { reactions, turn } from '../support/until.js';
@@ -237,6 +238,6 @@ describe('random requests, aborts and releases', () => {
         expect(memory.cells).toBe(0);
       },
     );
-    await fc.assert(property, { numRuns: 60 });
+    await fc.assert(property, { numRuns: roundsInCi(60, 20) });
   });
 });

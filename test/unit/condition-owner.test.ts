@@ -4,6 +4,7 @@ import { Arena, ArenaFullError, CancelledError, Mutex } from 'taketurns';
 import { Condition } from 'taketurns/sync';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { at } from '../support/memory.js';
+import { roundsInCi } from '../support/rounds.js';
 import { nearTheEnd } from '../support/stack.js';
 import { until } from '../support/until.js';
 
@@ -246,7 +247,7 @@ describe('with an exhausted stack', () => {
       await run();
       mutex.unlock();
       let [fits, fails] = [0, 0];
-      for (let above = 0; fits < 20; above++) {
+      for (let above = 0; fits < roundsInCi(20, 5); above++) {
         mutex.lock();
         const answer = await Promise.resolve(nearTheEnd(above, run)).catch(() => undefined);
         if (answer === undefined) fails++;

@@ -20,6 +20,7 @@ import {
 } from '../support/dying.js';
 import { failure } from '../support/failure.js';
 import { at, Memory } from '../support/memory.js';
+import { allInCi, roundsInCi } from '../support/rounds.js';
 import { watch } from '../support/settled.js';
 import { type Member, team } from '../support/team.js';
 import { reactions, turn, until } from '../support/until.js';
@@ -140,7 +141,7 @@ describe.each(['terminate', 'process.exit', 'an uncaught error'] as const)(
   },
 );
 
-describe.each([1, 2, 1024])('a worker that is terminated in the queue (slots %i)', (slots) => {
+describe.each(allInCi([1, 2, 1024]))('a worker that is terminated in the queue (slots %i)', (slots) => {
   const arena = new Arena({ slots });
   const memory = new Memory(arena);
 
@@ -226,7 +227,7 @@ describe.each([1, 2, 1024])('a worker that is terminated in the queue (slots %i)
 
   it('at the very moment of a grant: the permit comes back, or ends with the worker', async () => {
     for (const robust of [true, false]) {
-      for (const i of upTo(6)) {
+      for (const i of upTo(roundsInCi(6, 2))) {
         const semaphore = taken(1, { arena, robust });
         const dying = recruit(arena);
         await park(semaphore, dying);

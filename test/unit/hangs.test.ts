@@ -2,6 +2,7 @@
 import type { ArenaReport, Deadlocks } from 'taketurns/report';
 import { describe, expect, it } from 'vitest';
 import { runProgram } from '../support/program.js';
+import { allInCi } from '../support/rounds.js';
 
 type Hung = ArenaReport & { readonly found: Deadlocks };
 
@@ -15,7 +16,7 @@ const namesIn = ({ deadlocks }: ArenaReport) =>
   deadlocks.map(({ edges }) => edges.map(({ holds, waitsFor }) => `${holds?.name} ${waitsFor.name}`).sort());
 
 describe.concurrent('a ring of threads that each hold what another waits for', () => {
-  it.each([2, 3, 8])('of %i is named whole, and warned of once', async (size) => {
+  it.each(allInCi([2, 3, 8]))('of %i is named whole, and warned of once', async (size) => {
     const [report, err] = await hang('ring', size);
     const ring = Array.from({ length: size }, (_, i) => `m${i} m${(i + 1) % size}`).sort();
     expect(namesIn(report)).toEqual([ring]);
@@ -37,7 +38,7 @@ describe.concurrent('a ring of threads that each hold what another waits for', (
     expect(err).toBe('');
   });
 
-  it.each([2, 3])('of %i ends if deadlocks throw: one thread leaves, and all go on', async (size) => {
+  it.each(allInCi([2, 3]))('of %i ends if deadlocks throw: one thread leaves, and all go on', async (size) => {
     const { out, err } = await runProgram('hangs', ['thrown', size, 'throw']);
     const { heard, left } = JSON.parse(out) as {
       heard: { error?: string; edges?: number; done?: number }[];
@@ -139,11 +140,8 @@ describe.concurrent('a ring of threads over several arenas', () => {
     return [JSON.parse(out) as Crosswise, err];
   };
 
-  it.each([
-    [2, 2],
-    [3, 2],
-    [5, 2],
-  ])('of %i threads in %i arenas is named whole in each of them, and warned of once', async (size, places) => {
+  it.each(allInCi([2, 3, 5]))('of %i threads is named whole in each of them, and warned of once', async (size) => {
+    const places = 2;
     const [{ reports }, err] = await cross('ring', size, places);
     const ring = Array.from({ length: size }, (_, i) => `m${i} m${(i + 1) % size}`).sort();
     for (const report of reports) {

@@ -14,6 +14,7 @@ import { report } from 'taketurns/report';
 import { Condition, Once, RwLock, WaitGroup } from 'taketurns/sync';
 import { describe, expect, it } from 'vitest';
 import { at, Memory } from '../support/memory.js';
+import { roundsInCi } from '../support/rounds.js';
 import { type Member, team } from '../support/team.js';
 import { tuned } from '../support/tuned.mjs';
 import { until } from '../support/until.js';
@@ -133,7 +134,7 @@ describe('inspect', () => {
       expect(semaphore.waiting).toBe(0);
       await Promise.allSettled(promises);
     };
-    await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 30 }), run), { numRuns: 200 });
+    await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 30 }), run), { numRuns: roundsInCi(200, 60) });
   });
 
   it('counts who waits as `waiting` does, also those that are due and asleep, granted in part or notified', async () => {

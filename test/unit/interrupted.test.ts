@@ -16,6 +16,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { afterInterrupt } from '../../src/runtime/interrupts.js';
 import { membershipOf, replaceable } from '../support/membership.js';
 import { at, Memory } from '../support/memory.js';
+import { roundsInCi } from '../support/rounds.js';
 import { team } from '../support/team.js';
 import { tuned } from '../support/tuned.mjs';
 import { turn, until } from '../support/until.js';
@@ -308,7 +309,7 @@ describe('after calls that settle promises were cut short', () => {
   };
 
   it.each(Object.entries(calls))('%s: no promise is lost', async (_name, call) => {
-    for (let round = 0; round < 60; round++) {
+    for (let round = 0; round < roundsInCi(60, 15); round++) {
       const arena = new Arena({ waiters: 100_000 });
       const semaphore = new Semaphore(0, { arena });
       const mutex = new Mutex({ arena });

@@ -11,6 +11,7 @@ import { recruit } from '../support/dying.js';
 import { failure } from '../support/failure.js';
 import { membershipOf } from '../support/membership.js';
 import { runProgram } from '../support/program.js';
+import { roundsInCi } from '../support/rounds.js';
 import type { Member } from '../support/team.js';
 import { turn, until } from '../support/until.js';
 
@@ -184,7 +185,7 @@ describe('a keyed rate limiter', () => {
   });
 
   it('gives no permit of a key too many to 8 threads, some of which die', async () => {
-    const { code, out, err } = await runProgram('keyed-rate-history-threads', [10_000, 5], 120_000);
+    const { code, out, err } = await runProgram('keyed-rate-history-threads', [roundsInCi(10_000, 4000), 5], 120_000);
     expect([code, err, JSON.parse(out).wrong]).toEqual([0, '', []]);
   }, 130_000);
 });

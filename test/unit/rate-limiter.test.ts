@@ -13,6 +13,7 @@ import { recruit } from '../support/dying.js';
 import { failure } from '../support/failure.js';
 import { membershipOf } from '../support/membership.js';
 import { runProgram } from '../support/program.js';
+import { roundsInCi } from '../support/rounds.js';
 import { watch } from '../support/settled.js';
 import { turn, until } from '../support/until.js';
 
@@ -544,7 +545,7 @@ describe('a rate limiter', () => {
   });
 
   it('gives no permit too many to 8 threads, some of which die', async () => {
-    const { code, out, err } = await runProgram('rate-history-threads', [20_000, 5], 60_000);
+    const { code, out, err } = await runProgram('rate-history-threads', [roundsInCi(20_000, 5000), 5], 60_000);
     expect([code, err, JSON.parse(out).wrong]).toEqual([0, '', []]);
   });
 });

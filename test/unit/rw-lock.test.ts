@@ -1002,7 +1002,7 @@ describe('a call that the runtime interrupts', () => {
     'interrupted.lockRead(); interrupted.unlockRead()',
     'if (interrupted.tryLockWrite()) interrupted.unlockWrite()',
   ])('may be cut short anywhere: %s', (calls) => {
-    for (let i = 0; i < roundsInCi(150, 40); i++) {
+    for (let i = 0; i < roundsInCi(150, 20); i++) {
       const lock = new RwLock();
       Object.assign(globalThis, { interrupted: lock });
       expect(() => runInThisContext(`for (;;) { ${calls} }`, { timeout: 2 })).toThrow(/timed out/);
