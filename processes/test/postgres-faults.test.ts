@@ -1,4 +1,5 @@
 /** Faults of PostgreSQL and of the way to it: what a process then does, and that nothing is lost and nobody overtakes. */
+import postgres from 'postgres';
 import { expect, onTestFinished, test } from 'vitest';
 import { LeaseLostError } from '../src/errors.js';
 import { fnv1a } from '../src/runtime/hash.js';
@@ -226,6 +227,27 @@ onPostgres(
       }
       await space.close();
     });
+
+    test.each(['Pool', 'postgres'] as const)(
+      'a call that waits on the server keeps its connection (%s)',
+      async (kind) => {
+        const way = await proxy(setting.server.port);
+        const client = kind === 'Pool' ? another({ connectionString: way.url }) : postgres(way.url);
+        const space = await Space.connect(client, { space: setting.space, lease: 1000 });
+        const mutex = await space.mutex('x');
+        const holder = await another().connect();
+        await holder.query('begin; select from taketurns.partition for update');
+        const before = await setting.connections();
+        const waiting = mutex.holdAsync();
+        // The process asks again and again whether its connection is dead, each time over another one.
+        await until(() => way.opened >= 8);
+        expect(await setting.connections()).toBeLessThanOrEqual(before + 2);
+        await holder.query('rollback');
+        holder.release();
+        await (await waiting).unlock();
+        await space.close();
+      },
+    );
 
     test('a server that stands still for longer than the lease ends it, and who held hears so', async () => {
       const space = await join({ lease: 500 });

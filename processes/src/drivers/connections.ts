@@ -12,7 +12,8 @@
  * probe is open when the server has answered a PING over it. By then at least two round trips have passed since the
  * last question over the other connections, so a connection that is still silent is dead. The probe replaces it. As
  * long as the server does not answer, the probe is not open either, and no connection is given up. So a server that
- * stands still is asked for one connection by each process, and finds all others as they were.
+ * stands still is asked for one connection by each process, and finds all others as they were. If a call may wait for
+ * another one on the server, the probe also asks whether the server works on the call, and then gives up no connection.
  *
  *     down --> up          up: all connections are open, and all channels are subscribed; `#repair` leads to it
  *      ^ ^------+          gave up: the user's strategy wants no more attempts to connect
@@ -242,11 +243,14 @@ export class Connections implements Driver {
     const asked = probe.ask((server) => server.ping(key));
     await impatient(asked, (error) => probe.drop(error), this.#step());
     this.#answers.answered(sentAt);
+    for (const link of silent) {
+      if (await impatient(probe.worksOn(link), (error) => probe.drop(error), this.#step())) silent.delete(link);
+    }
     // An answer that came while the process was busy is read first.
     await eventsHandled();
     const role = (['commands', 'messages'] as const).find((each) => silent.has(node[each] as Link));
     if (node.probe !== probe) return;
-    if (!role) return probe.drop(new Error('the connections are replaced already'));
+    if (!role) return probe.drop(new Error('no connection is to be replaced'));
     node.probe = undefined;
     node[role] = probe;
     // From now on the probe is a connection like the others, so no answer may end it.

@@ -34,6 +34,11 @@ export interface Connection extends Questions {
   unsubscribe(channel: string): Promise<unknown>;
   /** Does nothing while there is no socket. */
   keepAlive(alive: boolean): void;
+  /**
+   * Whether the server works on what another connection has asked. Then that connection is not dead, however long it is
+   * silent. A server that never lets a call wait for another one needs no such question.
+   */
+  worksOn?(other: Connection): Promise<boolean>;
   /** Closes the connection at once. It may be lost already. */
   close(): void;
 }
@@ -224,6 +229,12 @@ export class Link {
   /** Asks the server something besides the script. */
   ask<T>(question: (connection: Questions) => Promise<T>): Promise<T> {
     return this.#settled(question(this.#connection));
+  }
+
+  /** Whether the server works on what was asked over another link. False if the server does not tell. */
+  async worksOn(other: Link): Promise<boolean> {
+    const working = this.#connection.worksOn?.(other.#connection);
+    return working ? this.#settled(working).catch(() => false) : false;
   }
 
   /**

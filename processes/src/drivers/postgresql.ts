@@ -152,7 +152,9 @@ class PostgresConnection implements Connection {
   #calls: Call[] = [];
   #statements: Statement[] = [];
   #isReady = false;
-  #isRunning = false;
+  #isDirect = false;
+  /** The statement that runs. */
+  #running: string | undefined;
   #isOver = false;
   /** How many of the next calls run alone, because a statement with them was refused. */
   #alone = 0;
@@ -198,6 +200,7 @@ class PostgresConnection implements Connection {
       throw new SpaceError('ENCODING', `the database has the encoding ${encoding}: use a database with UTF8`);
     }
     const isDirect = Number(backend) === sql.backend();
+    this.#isDirect = isDirect;
     const { listen, createSchema } = this.#options;
     if (!isDirect && listen === undefined) {
       throw new SpaceError(
@@ -241,6 +244,15 @@ class PostgresConnection implements Connection {
 
   ping(): Promise<unknown> {
     return this.#run('select 1');
+  }
+
+  /** A call waits for other calls of its partition, and for replicas. Behind a pooler nobody knows which backend has it. */
+  async worksOn(other: PostgresConnection): Promise<boolean> {
+    const [backend, statement] = [other.#sql.backend(), other.#running];
+    if (!other.#isDirect || !backend || !statement) return false;
+    // The server shows how a long statement begins.
+    const isRunning = `pid = ${backend} and state = 'active' and query <> '' and starts_with(${literal(statement)}, query)`;
+    return (await this.#run(`select 1 from pg_stat_activity where ${isRunning}`)).length > 0;
   }
 
   /** PostgreSQL evicts nothing, and is no cluster. So there is one section, and each other is empty. */
@@ -319,7 +331,7 @@ class PostgresConnection implements Connection {
 
   /** Runs what waits, if nothing runs. */
   #next(): void {
-    if (!this.#isReady || this.#isRunning || this.#isOver) return;
+    if (!this.#isReady || this.#running !== undefined || this.#isOver) return;
     const statement = this.#statements.shift();
     if (statement)
       this.#send(statement.text, statement.resolve, statement.reject, () => this.#statements.unshift(statement));
@@ -365,9 +377,9 @@ class PostgresConnection implements Connection {
 
   /** Runs a statement. again: puts it back to be run again, because it has done nothing. */
   #send(text: string, resolve: (rows: Rows) => void, reject: (error: Error) => void, again: () => void): void {
-    this.#isRunning = true;
+    this.#running = text;
     const over = (): void => {
-      this.#isRunning = false;
+      this.#running = undefined;
       this.#next();
     };
     this.#sql.query(text).then(
