@@ -235,7 +235,8 @@ onPostgres('clients', (setting) => {
     }
   });
 
-  test('with durable: false a call does not wait for the disk', async () => {
+  test('with durable: false a call does not wait for the disk, and else it does', async () => {
+    await setting.server.query('alter database postgres set synchronous_commit = off');
     await setting.server.query(`create table if not exists seen(setting text);
       create or replace function see() returns trigger language plpgsql as
         $$ begin insert into public.seen values (current_setting('synchronous_commit')); return null; end $$;
@@ -243,7 +244,9 @@ onPostgres('clients', (setting) => {
     await (await join()).mutex('a');
     await (await join({ durable: false })).mutex('b');
     const seen = await setting.server.query('select setting from seen');
-    await setting.server.query('drop table seen; drop function see cascade');
+    await setting.server.query(
+      'drop table seen; drop function see cascade; alter database postgres reset synchronous_commit',
+    );
     expect(seen.map(({ setting }) => setting)).toEqual(['on', 'off']);
   });
 });
