@@ -815,8 +815,8 @@ declare
   part double precision := r.span / most_runs;
   added double precision := k;
 begin
-  if runs > 0 and (r.run_dates[runs] = date
-    or runs > most_runs and floor(r.run_dates[runs] / part) = floor(date / part)) then
+  if r.run_dates[runs] = date
+    or runs > most_runs and floor(r.run_dates[runs] / part) = floor(date / part) then
     added := least(r.run_counts[runs] + k, most_count);
     r.taken := r.taken - r.run_counts[runs];
     r.run_dates[runs] := date;
@@ -1164,7 +1164,7 @@ declare
   r taketurns.rate_1;
 begin
   looked := 0;
-  c.moment := coalesce(c.moment, c.seen, 0);
+  c.moment := coalesce(c.moment, c.seen);
   for each in
     select * from taketurns.dated d where d.part = c.part and d.sid = victim
       order by d.date, d.given, d.n, d.epoch, d.name limit c.work
@@ -1229,7 +1229,6 @@ begin
           args[at + 2]::bigint, case when args[at + 1] = 'm' then args[at + 5]::bigint else 0 end)
         returning * into o;
       if o.ephemeral then c.idle := c.idle || o.name; end if;
-      said := '';
     else
       is_resized := o.kind || args[at + 1] in ('rs', 'sr', 'rr');
       if not is_resized and (o.kind <> args[at + 1] or o.max <> args[at + 2]::bigint) or o.robust <> (args[at + 3] = '1')
@@ -1241,19 +1240,18 @@ begin
         o.max := args[at + 2]::bigint;
       end if;
     end if;
-    if said is null or said = '' then
+    if said is null then
       said := 'N ' || taketurns.hex_1(o.born) || case when o.kind = 'r' then ' ' || o.max else '' end;
     end if;
     at := at + 6;
   when 'O' then
     raise exception 'taketurns: O must be the first operation of a call';
   when 'S' then -- from upTo count rid...
-    did := null;
     lines := args[at + 3:at + 2 + args[at + 2]::int];
     up_to := 0;
     for r in
       select * from taketurns.request x where x.part = c.part and x.sid = c.sid
-        and (args[at] = '' or x.rid > left(args[at], 10)) and x.rid <= args[at + 1] order by x.rid limit most_found
+        and x.rid > args[at] and x.rid <= args[at + 1] order by x.rid limit most_found
     loop
       up_to := up_to + 1;
       if not r.rid = any (lines) then c := taketurns.drop_1(c, c.sid, r.rid, false); end if;
@@ -1265,7 +1263,6 @@ begin
     foreach said in array lines loop
       select * into r from taketurns.request x where x.part = c.part and x.sid = c.sid and x.rid = said;
       did := taketurns.state_1(c, r);
-      c := did.c;
       sessions := sessions || did.told;
     end loop;
     answer := to_json(sessions)::text;
@@ -1278,7 +1275,6 @@ begin
     did := taketurns.clear_1(c, c.sid, false);
     c := did.c;
     if did.is_whole then
-      perform taketurns.unlist_1(c, c.sid);
       c := taketurns.forget_1(c, c.sid);
       did := taketurns.note_1(c);
       c := did.c;
@@ -1340,7 +1336,7 @@ begin
           || taketurns.hex_1(x.base) || lpad(to_hex(x.since), 11, '0') order by x.ticket), array_agg(x.sid order by x.ticket)
         into queue, sids from (
           select * from taketurns.request y where y.part = c.part and y.name = o.name and y.waits
-            and (args[at + 2] = '' or y.ticket > taketurns.number_1(left(args[at + 2], 14)))
+            and y.ticket > taketurns.number_1(left(args[at + 2], 14))
             order by y.ticket limit args[at + 1]::int) x;
       behind := '';
       if args[at + 1]::int > 0 and o.free < o.max and (o.kind <> 'm' or args[at + 3] = '') then
@@ -1357,8 +1353,7 @@ begin
               case when count(*) = most_found then max(x.sid || x.rid) || 'g' else '' end
             into lines, times, holders, behind from (
               select y.*, y.name = o.name and y.ticket > o.born and not y.waits as holds from taketurns.request y
-                where y.part = c.part and (args[at + 3] = ''
-                  or (y.sid, y.rid) > (left(args[at + 3], 16), substr(args[at + 3], 17, 10)))
+                where y.part = c.part and (y.sid, y.rid) > (left(args[at + 3], 16), substr(args[at + 3], 17))
                 order by y.sid, y.rid limit most_found) x;
         end if;
         sids := sids || array(select left(l, 16) from unnest(lines) with ordinality u(l, place) order by place);
@@ -1388,7 +1383,7 @@ begin
             || coalesce(x.holder, '-') else '' end order by x.name),
         case when count(*) = most_found then ':' || max(x.name) else '0' end
       into lines, behind from (
-        select * from taketurns.object y where y.part = c.part and (args[at] = '0' or y.name > substr(args[at], 2))
+        select * from taketurns.object y where y.part = c.part and y.name > substr(args[at], 2)
           order by y.name limit most_found) x;
     answer := to_json(behind || lines)::text;
     at := at + 1;
@@ -1587,12 +1582,10 @@ begin
           end if;
         end loop;
         if lives then
-          if o.holder = c.sid || args[at + 2] then
-            o.passes := o.passes + least(args[at + 7]::bigint, o.lent);
-            o.lent := 0;
-            o.noticed := false;
-            o.holder := null;
-          end if;
+          o.passes := o.passes + least(args[at + 7]::bigint, o.lent);
+          o.lent := 0;
+          o.noticed := false;
+          o.holder := null;
           if o.waiting > 0 then
             did := taketurns.grant_1(c, o);
             c := did.c;
@@ -1635,7 +1628,6 @@ begin
     whom := c.told[i];
     continue when whom = any (c.gone);
     c.gone := c.gone || whom;
-    message := null;
     for j in i..cardinality(c.told) + 1 loop
       if c.told[j] = whom and octet_length(message) + octet_length(c.news[j]) > most_long or j > cardinality(c.told) then
         update taketurns.session s set seq = s.seq + 1
