@@ -395,5 +395,50 @@ export function fixedRateCalls(): readonly FixedRateCall[] {
   for (let i = 0; i < 2; i++) call(two, wire.rate(...dies, NOTHING, told(), ['T', 1, -1]));
   time += 1_000_000;
   call(two, ['X']);
+
+  // The slack becomes shorter while dates lie ahead, and the caller gets none.
+  call(one, wire.enter(3, 10_001, 'l', '-', '0').map(String));
+  const slow: Of = ['slow', numbers(4, 400_000_000, 1, 4000)];
+  const quicker: Of = ['slow', numbers(4, 399_997_000, 1, 1000)];
+  const begins = time;
+  for (const each of [slow, slow, slow, quicker]) ask(each, ['T', 1, -1]);
+  time += 60_000_001;
+  ask(quicker, ['T', 1, 0]);
+  // Dates are given back in another order, and one of them twice.
+  for (const after of [299, 99, 199, 99]) ask(quicker, ['C', begins + after * 1_000_000 + 998_000, 1, 1, time]);
+  for (const k of [2, 1]) ask(quicker, ['I', k, -1]);
+  // No other session is there that would be told of the pause.
+  ask(quicker, ['P', 1000, 7]);
+
+  // A date that has passed goes back, and the interval has parts of microseconds.
+  const third: Of = ['third', numbers(3, 7_000_000)];
+  ask(third, ['T', 1, -1]);
+  const taken = time;
+  time += 1;
+  ask(third, ['C', taken, 1, 1, taken]);
+
+  // Dates leave the state that lie a window behind the latest one, while dates that were given back lie ahead.
+  const both: Of = ['both', numbers(2, 2_000_000)];
+  const starts = time;
+  for (let i = 0; i < 5; i++) ask(both, ['T', 1, -1]);
+  for (const after of [3_995_000, 2_995_000]) ask(both, ['C', starts + after, 1, 1, starts]);
+  ask(both, ['T', 2, -1]);
+  ask(both, ['I', 1, -1]);
+
+  // Listed dates have passed, but one that a pause has moved.
+  const lists: readonly Of[] = [
+    ['moves', numbers(1, 13_000_000)],
+    ['passes', numbers(1, 13_000_000)],
+  ];
+  for (const each of lists) for (let i = 0; i < 2; i++) ask(each, ['T', 1, -1]);
+  ask(lists[0] as Of, ['P', 5_000_000, 7]);
+  time += 14_000_000;
+  for (let i = 0; i < 2; i++) ask(lists[1] as Of, ['T', 1, -1]);
+
+  // The record of a date keeps only a part of the number of its request. Only D looks for the record.
+  const wraps: Of = ['wraps', numbers(1, 13_000_000)];
+  const given = 2 ** 36;
+  for (let i = 0; i < 2; i++) ask(wraps, ['T', 1, -1], { known: { epoch: 0, given, last: 0 } });
+  for (const letter of ['C', 'D', 'D'] as const) ask(wraps, [letter, time + 13_000_000, 1, given + 2, time]);
   return calls;
 }

@@ -1,11 +1,13 @@
 /**
  * Makes the mutants of the functions of PostgreSQL (sql-mutants.ts), and says which of them another reply, message or row
- * tells: each of them runs the recorded calls (sql-replay.ts) that reach what is changed, at most `MOST` (by default 300)
- * in each of the four recordings, and stops at the first difference.
+ * tells: each of them runs the recorded calls (sql-replay.ts) that reach what is changed, and stops at the first difference.
+ * A mutant that no call tells must be listed in sql-mutants-explained.ts with the reason. Those that are listed run only
+ * `MOST` calls (by default 100) of each of the four recordings.
  *
  * `ONLY=grant_1,turn_1` tries only the mutants of these functions, `LINES=301,315` or `LINES=301-315` only those of these
  * lines of schema.sql, `SHARD=0/4` only every fourth one. `WORKERS` (by default as many as there are processors) is how many
- * mutants run at once. `POSTGRES_URL` names a server that runs already, and keeps the recorded calls for the next run. A mutant that no call tells must be listed in sql-mutants-explained.ts with the reason.
+ * mutants run at once. `POSTGRES_URL` names a server that runs already, and keeps the recorded calls for the next run: drop
+ * its databases after a change of the calls.
  */
 import { availableParallelism } from 'node:os';
 import { startPostgres } from '../servers/postgres.js';
@@ -15,6 +17,7 @@ import { functionsOf, type SqlMutant, sqlMutantsOf } from './sql-mutants.js';
 import { EXPLAINED_OF_SQL } from './sql-mutants-explained.js';
 import { type Copy, Recording, recordOwn, type Told } from './sql-replay.js';
 import {
+  compareFew,
   compareFixed,
   compareFixedRates,
   compareMore,
@@ -27,7 +30,7 @@ import {
 const CALLS = 600;
 /** The first calls tell most mutants. */
 const FIRST = 8;
-const most = Number(process.env.MOST ?? 300);
+const most = Number(process.env.MOST ?? 100);
 const workers = Number(process.env.WORKERS ?? availableParallelism());
 
 const server = process.env.POSTGRES_URL
@@ -52,13 +55,14 @@ function isChosen({ function: name, place }: SqlMutant): boolean {
 async function tell(
   mutant: SqlMutant,
   recordings: readonly (readonly [recording: Recording, copy: Copy])[],
+  limit: number,
 ): Promise<Told | 'does not compile' | 'nothing'> {
   const original = originals.get(mutant.function)?.text as string;
   const defined: Copy[] = [];
   try {
     for (const [from, to] of [
       [0, FIRST],
-      [FIRST, most],
+      [FIRST, limit],
     ] as const)
       for (const [recording, copy] of recordings) {
         const places = recording.reaching(mutant.statement).slice(from, to);
@@ -89,7 +93,7 @@ try {
       (on) => compareRandom(on, 1, CALLS, USUAL),
       (on) => compareRandomRates(on, 1, CALLS),
     ]),
-    Recording.make(url, 'few', FEW, [(on) => compareRandom(on, 4, CALLS, FEW)]),
+    Recording.make(url, 'few', FEW, [compareFew, (on) => compareRandom(on, 4, CALLS, FEW)]),
     Recording.make(url, 'few_of_rates', FEW_OF_RATES, [(on) => compareRandomRates(on, 4, CALLS)]),
   ]);
   console.log(`${recordings.reduce((sum, { calls }) => sum + calls.length, 0)} calls are recorded, ${seconds()}`);
@@ -113,7 +117,11 @@ try {
         if (await copy.try(calls, '', '')) throw new Error('a recorded call does something else when it runs again');
     for (let mine = 1; next < mutants.length; mine++) {
       const mutant = mutants[next++] as SqlMutant;
-      let told: Told | 'does not compile' | 'nothing' | 'explained' = await tell(mutant, own);
+      let told: Told | 'does not compile' | 'nothing' | 'explained' = await tell(
+        mutant,
+        own,
+        reasons.of(mutant) ? most : Number.POSITIVE_INFINITY,
+      );
       if (told === 'nothing' && reasons.explains(mutant)) told = 'explained';
       by.set(told, (by.get(told) ?? 0) + 1);
       if (++done % 100 === 0)

@@ -8,6 +8,11 @@ const FIRST = 'The first row is taken.';
 const DIGIT = 'The first digit of a time is 0, and nothing stands behind the last one.';
 const COPY = 'A part of an array that is all of it is the same array.';
 
+const PASSES = 'A date of this very moment may pass as well as one of the moment before.';
+const BOUND = 'It bounds the work of a call, and a later call does the rest.';
+const BEHIND = 'The place behind a request is the name of none.';
+const NULL = 'Null in its place does the same: nothing is added, and no condition on it is true.';
+
 export const EXPLAINED_OF_SQL: readonly Explained[] = [
   {
     text: "c.current := replace(gen_random_uuid()::text, '-', '');",
@@ -88,4 +93,108 @@ export const EXPLAINED_OF_SQL: readonly Explained[] = [
   { text: 'if at > 1 then', to: 'true', reason: COPY },
   { text: 'if at > 1 then', from: '>', to: '>=', reason: COPY },
   { text: 'if at > 1 then', from: '1', to: '(0)', reason: COPY },
+  {
+    text: 'if found then',
+    to: 'true',
+    reason: 'A request that there is not has no object, and the next look finds none.',
+  },
+  {
+    text: 'if found then',
+    to: 'false',
+    reason: 'It saves a second look at the name of the history.',
+  },
+  {
+    text: 'c := taketurns.drop_1(c, c.sid, r.rid, false);',
+    from: 'false',
+    reason: 'Who waits holds nothing, so no death is counted.',
+  },
+  { text: "c.caller := ''", from: "''", reason: 'It is any text that is no session.' },
+  {
+    text: 'args[at + 2]::double precision, 0);',
+    from: '0',
+    to: '1',
+    reason: 'A quarter of a microsecond is none.',
+  },
+  { text: "lpad(to_hex(x.since), 11, '0')", from: "'0'", reason: 'A time has 11 digits.' },
+  { text: 'y.ticket > o.born and not y.waits', from: '>', to: '>=', reason: BORN },
+  {
+    text: 'c.topmost := 0;',
+    reason:
+      'Only a process that enters may know of a later ticket. All others have a session, and tickets lie far above 0.',
+  },
+  { text: 'c.is_changed := false;', to: 'null', reason: NULL },
+  { text: "c.news := '{}';", to: 'null', reason: NULL },
+  { text: "c.gone := '{}';", to: 'null', reason: NULL },
+  { text: "c.idle := '{}';", to: 'null', reason: NULL },
+  {
+    text: "if args[at] in ('A', 'T', 'D') then",
+    to: 'true',
+    reason: 'It saves a look for operations that need no object.',
+  },
+  { text: 'if k < permits then', to: 'true', reason: 'A request that is gone is not changed any more.' },
+  { text: 'if lives then', to: 'true', reason: 'An object that is not written may have any fields.' },
+  { text: 'if o.waiting > 0 then', reason: 'It saves a call that finds nobody who waits.' },
+  { text: "if c.idle <> '{}' then", to: 'true', reason: 'It saves a statement that finds no object.' },
+  { text: 'if c.is_changed then', to: 'true', reason: 'The row of a partition is written as it was.' },
+  {
+    text: 'c.moment := floor(most_time);',
+    from: 'floor',
+    reason: 'Only the rounding of a double leaves a part of a microsecond there.',
+  },
+  { text: 'rest := coalesce(c.began, 0) + beat - c.now;', from: '0', reason: FAR },
+  { text: 'if rest > beat then', from: '>', to: '>=', reason: 'What is set is what it was.' },
+  {
+    text: 'c.lost := case when rest > 0',
+    from: '>',
+    to: '>=',
+    reason: 'A loss is told for a millisecond more or less.',
+  },
+  {
+    text: 'c.lost := case when rest > 0',
+    from: '0',
+    reason: 'A loss is told for a millisecond more or less, and an epoch lies far above 0.',
+  },
+  {
+    text: 'if replaces and s.numbers <> r.numbers and r.following > c.moment then',
+    from: '>',
+    to: '>=',
+    reason: 'What is due now is due now in any interval.',
+  },
+  { text: 'y.name > r.name order by', from: '>', to: '>=', reason: 'The rate itself has no row then.' },
+  {
+    text: 'case when c.pause_of_loss > 0',
+    from: '0',
+    to: '1',
+    reason: 'No pause is as short as a microsecond.',
+  },
+  { text: 'due double precision := 0;', from: '0', reason: FAR },
+  { text: 'if old.name <> r.name then', to: 'true', reason: 'It saves a second look at the same state.' },
+  {
+    text: "old.name, '00000001000000000f42400000000100000000000000', false)",
+    from: 'false',
+    reason: 'By how much dates have moved does not depend on it.',
+  },
+  { text: 'd.sid = c.sid and d.date < c.moment', from: '<', to: '<=', reason: PASSES },
+  { text: 'if old.date + moved < c.moment then', from: '<', to: '<=', reason: PASSES },
+  { text: 'd.epoch, d.name limit 4', from: '4', reason: BOUND },
+  { text: 'most_found constant int := 256;', reason: BOUND },
+  {
+    text: 'for i in 1..cardinality(r.run_dates) loop',
+    from: '1',
+    to: '(0)',
+    reason: 'There is no date at 0.',
+  },
+  {
+    text: 'cardinality(args) + 1 else 11 end;',
+    from: '1',
+    to: '2',
+    reason: 'Any place behind the last operation ends the call.',
+  },
+  { text: '(y.sid, y.rid) > (', from: '>', to: '>=', reason: BEHIND },
+  { text: 'x.rid > args[at] and', from: '>', to: '>=', reason: BEHIND },
+  {
+    text: 'lives := false;',
+    to: 'null',
+    reason: 'The row of an object that was written is at another place then, so nothing writes it twice.',
+  },
 ];

@@ -97,6 +97,12 @@ export async function recordOwn(on: Recorder): Promise<void> {
   // The first message is as long as can be, and would be longer by a character.
   for (const digits of [21, 22])
     call(one, [...Array.from({ length: 78 }, () => '1'.repeat(98)), '1'.repeat(digits), '5'].flatMap(cancel));
+  // There are more objects by one than an answer lists.
+  await on.begin();
+  call(one, wire.enter(1, 3_600_000, 'l', '-', '0').map(String));
+  const objects = Array.from({ length: 257 }, (_, at) => ['N', `o${1000 + at}`, 's', '1', '0', '0', '0']);
+  call(one, objects.flat());
+  for (const cursor of ['0', ':o1255', ':o1256']) call(one, ['P', cursor, 'C', '0'.repeat(10)]);
 }
 
 const KEYS_OF_TABLES: Readonly<Record<string, string>> = {
@@ -111,8 +117,10 @@ const KEYS_OF_TABLES: Readonly<Record<string, string>> = {
 };
 
 /**
- * `state` tells all rows, `restore` writes them. `do` runs a call, and tells all that it does. `record` notes the calls of
- * a sequence, `try` runs some and tells what the first one does that does something else.
+ * `state` tells all rows, `restore` writes them. `did` runs a call, and tells all that it does; `do` also tells which
+ * setting it leaves to the next transaction. `record` notes the calls of a sequence, and which statements they reach: all of
+ * them if the call is refused, which takes back what the call has noted. `try` runs some calls, and tells what the first one
+ * does that does something else.
  */
 const REPLAY = (name: string): string => `
 create unlogged table ${name}.step (
@@ -131,15 +139,14 @@ begin
   ${TABLES.map((table) => `insert into ${name}.${table} ${table === 'partition' ? 'overriding system value ' : ''}select * from json_populate_recordset(null::${name}.${table}, state->'${table}');`).join('\n  ')}
   perform setval(pg_get_serial_sequence('${name}.partition', 'id'), coalesce(max(id), 0) + 1, false) from ${name}.partition;
 end $$;
-create function ${name}.do(step ${name}.step) returns text language plpgsql as $$
+create function ${name}.did(step ${name}.step) returns text language plpgsql set synchronous_commit = on as $$
 declare
   answer text;
   code text;
   hint text;
 begin
   perform ${name}.begin(step.micros, step.history);
-  perform set_config('check.told', '', false), set_config('check.isolation', step.isolation, false),
-    set_config('synchronous_commit', 'on', true);
+  perform set_config('check.told', '', false), set_config('check.isolation', step.isolation, false);
   begin
     answer := ${name}.turn_1('test', step.number, step.args, step.durable, step.tells);
   exception when others then
@@ -147,6 +154,14 @@ begin
     answer := 'raised ' || code || ': ' || answer || hint;
   end;
   return concat_ws(chr(10), answer, current_setting('synchronous_commit'), current_setting('check.told'), ${name}.state());
+end $$;
+create function ${name}.do(step ${name}.step) returns text language plpgsql as $$
+declare
+  did text;
+begin
+  perform set_config('synchronous_commit', 'on', false);
+  did := ${name}.did(step);
+  return concat_ws(chr(10), did, current_setting('synchronous_commit'));
 end $$;
 create function ${name}.record(one int, first int, last int, statements text[]) returns void language plpgsql as $$
 declare
@@ -157,7 +172,8 @@ begin
     step.before := ${name}.state();
     step.expected := ${name}.do(step);
     update ${name}.step s set before = step.before, expected = md5(step.expected),
-      reached = array(select u from unnest(statements) u where current_setting('reached.' || u, true) = step.at::text)
+      reached = array(select u from unnest(statements) u
+        where step.expected like 'raised %' or current_setting('reached.' || u, true) = step.at::text)
       where s.sequence = one and s.at = step.at;
   end loop;
 end $$;
@@ -211,7 +227,7 @@ export class Recording {
   readonly #url: string;
   readonly #name: string;
   readonly #constants: Constants;
-  /** The calls that reach a statement: those first that reach others than all before. */
+  /** The calls that reach a statement: those first that reach others than all before, and what calls seldom reach. */
   readonly #reaching = new Map<string, Place[]>();
   readonly calls: readonly Place[];
 
@@ -225,14 +241,17 @@ export class Recording {
     this.#name = name;
     this.#constants = constants;
     this.calls = calls;
+    const counts = new Map<string, number>();
+    for (const statement of calls.flatMap(({ reached }) => reached))
+      counts.set(statement, (counts.get(statement) ?? 0) + 1);
     const rounds = new Map<string, number>();
     const ordered = calls.map((call) => {
       const signature = [...call.reached].sort().join();
       const round = (rounds.get(signature) ?? 0) + 1;
       rounds.set(signature, round);
-      return { call, round };
+      return { call, round, seldom: Math.min(...call.reached.map((each) => counts.get(each) as number)) };
     });
-    ordered.sort((one, other) => one.round - other.round);
+    ordered.sort((one, other) => one.round - other.round || one.seldom - other.seldom);
     for (const { call } of ordered)
       for (const statement of call.reached) {
         const places = this.#reaching.get(statement) ?? [];

@@ -8,6 +8,7 @@ import { startPostgres } from '../servers/postgres.js';
 import { FEW, USUAL } from './comparing.js';
 import {
   ComparingTables,
+  compareFew,
   compareFixed,
   compareFixedRates,
   compareMore,
@@ -37,6 +38,7 @@ try {
       await run('another fixed sequence', () => compareMore(on));
       await run('fixed sequence of rates', () => compareFixedRates(on));
     }
+    if (name === 'few') await run('fixed sequence', () => compareFew(on));
     for (let seed = first; seed < first + seeds; seed++) {
       if (name !== 'few_of_rates') await run(`seed ${seed}`, () => compareRandom(on, seed, calls, constants));
       if (name !== 'few') await run(`seed ${seed}, rates`, () => compareRandomRates(on, seed, calls));

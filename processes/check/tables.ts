@@ -605,6 +605,7 @@ export async function compareMore(on: Caller): Promise<void> {
     () => call(one, 'S', '', rid(9), '2', rid(1), rid(3)),
     () => give(one, 'm', 1, 1, 0),
     () => give(one, 's', 4, 1, 0),
+    () => give(one, 'wide', 7, 1, 0),
     () => call(one, 'X'),
     () => call(three, 'F', 's', rid(4), held(4), one),
     () => call(three, 'R', 's', '-', '5'),
@@ -621,6 +622,8 @@ export async function compareMore(on: Caller): Promise<void> {
     await begin(one, two, three);
     await call(one, ...make('m', 'm', 1), ...ask('m', 1), ...make('s', 's', 3), ...ask('s', 3), ...ask('s', 4));
     await call(two, ...ask('m', 2), ...ask('s', 5, 2), ...ask('s', 6), ...make('free', 's', 1));
+    await call(one, ...make('wide', 's', 3), ...ask('wide', 7), ...ask('wide', 10));
+    await call(two, ...ask('wide', 8, 3));
     where = { ...where, history: hex(2, 40) };
     await first();
     await call(three, 'B', '-');
@@ -631,6 +634,8 @@ export async function compareMore(on: Caller): Promise<void> {
     await call(one, ...make('o', kind, 1), ...ask('o', 1), 'K', 'o', '-', 'C', rid(1), 'S', '', rid(9), '1', rid(1));
     await call(one, ...make('o', kind, 1), ...ask('o', 2), 'K', 'o', '-', ...make('o', kind, 1), ...ask('o', 3));
     await call(two, ...ask('o', 4));
+    for (const letter of ['V', 'F'])
+      for (const number of [1, 2]) await call(two, letter, 'o', rid(number), held(number), one);
     for (const number of [1, 2, 3]) await call(one, 'C', rid(number));
     await call(one, 'S', '', rid(9), '2', rid(1), rid(3));
     await call(one, 'X');
@@ -638,8 +643,8 @@ export async function compareMore(on: Caller): Promise<void> {
   // As many requests as go in one call, and one more; and dates that are listed.
   const rate = { permits: 1, per: 2 ** 33, burst: 1, slack: 1000 };
   const untold = { seen: 0, low: 0, high: 0 };
-  const onRate = (numbers: wire.RateNumbers, demand: wire.RateDemand, told = untold): string[] =>
-    wire.rate('r', numbers, { epoch: 0, given: 0, last: 0 }, told, demand).map(String);
+  const onRate = (numbers: wire.RateNumbers, demand: wire.RateDemand, told = untold, name = 'r'): string[] =>
+    wire.rate(name, numbers, { epoch: 0, given: 0, last: 0 }, told, demand).map(String);
   const dates = (count: number): string[] => Array.from({ length: count }, () => onRate(rate, ['T', 1, -1])).flat();
   for (const [requests, listed] of [
     [100, 0],
@@ -674,7 +679,8 @@ export async function compareMore(on: Caller): Promise<void> {
     return ['D', name, rid(1 + at), held(1 + at), hex(130, 8), '130', '-', '0', '0'];
   });
   await call(one, ...gives);
-  for (let i = 0; i < 4; i++) await call(one, 'B', '-');
+  // Who waits hears of its grants in the answer to its own beat, but not to a beat aside.
+  for (const letter of ['B', 'W', 'B', 'W']) await call(two, letter, '-');
   // The last request that is cancelled is the first one that a call has no time for.
   await begin(one);
   await call(one, ...make('s', 's', 1), ...asks('s', 1, 130));
@@ -712,6 +718,7 @@ export async function compareMore(on: Caller): Promise<void> {
     await call(one, ...onRate(short, ['T', 1, -1]));
     const [state] = [...on.data.texts().values()];
     where = { ...where, time: (state?.until as number) * 1000 + beside };
+    await call(one, ...onRate(short, ['T', 1, -1], untold, 'another'));
     await call(one, ...onRate(short, ['I']));
     await call(one, ...onRate({ ...short, per: 9001 }, ['T', 1, -1]));
   }
@@ -726,11 +733,69 @@ export async function compareMore(on: Caller): Promise<void> {
       await call(one, ...onRate(short, ['I', 1, -1]), ...onRate(short, ['T', 1, -1]));
     }
   }
+  // An object is opened with settings of which one is another.
+  const settings = ['s', '2', '0', '0', '0'];
+  await begin(one);
+  await call(one, 'N', 'o', ...settings);
+  for (const [at, other] of ['w', '3', '1', '1', '1'].entries()) await call(one, 'N', 'o', ...settings.with(at, other));
+  // What is not listed is dropped only behind the place where the list begins.
+  await call(one, ...ask('o', 1), ...ask('o', 2), 'S', `${rid(1)}g`, rid(9), '0');
+  // Who holds permits waits for more, and is told once.
+  await begin(one, two);
+  await call(one, ...make('s', 's', 2), ...ask('s', 1));
+  await call(two, ...ask('s', 2), ...ask('s', 3));
+  await call(one, ...ask('s', 4), 'I', 's', '9', '', '');
+  // A session is silent for as long as a lease, and has nothing, or only dates that are listed.
+  for (const beside of [-1, 0]) {
+    await begin(one);
+    goOn(3_600_000);
+    await enter(two);
+    await call(one, 'B', '-', ...dates(2));
+    goOn(3_600_000 + beside);
+    await enter(three);
+  }
   // The clock goes back by a millisecond.
   await begin(one);
   await call(one, ...make('s', 's', 1), ...ask('s', 1));
   where = { ...where, time: where.time - 1000 };
   await enter(two);
+}
+
+/** A fixed sequence where each call finds two requests at most, and takes one away (FEW). */
+export async function compareFew(on: Caller): Promise<void> {
+  const [one, two] = SIDS as [string, string];
+  const where: Surroundings = { time: START * 1000, history: HISTORY };
+  const rid = (number: number): string => hex(number, 10);
+  const call = async (sid: string, ...args: readonly string[]): Promise<void> => {
+    if (!on.difference) await on.call([sid, '0', 'c:', ...args], where);
+  };
+  const look = (name: string, from = ''): string[] => ['I', name, '9', '', from];
+  await on.begin();
+  for (const sid of [one, two]) await call(sid, ...wire.enter(1, 3_600_000, 'l', '-', hex(0)));
+  for (const [name, kind, max] of [
+    ['s', 's', '4'],
+    ['free', 's', '1'],
+    ['m', 'm', '1'],
+  ] as const)
+    await call(one, 'N', name, kind, max, '0', '0', '0');
+  await call(one, ...['A', 's', '-', rid(1), hex(1, 8), 'A', 's', '-', rid(2), hex(1, 8), ...look('free')]);
+  await call(two, ...['A', 's', '-', rid(3), hex(1, 8), 'A', 'm', '-', rid(4), hex(1, 8)]);
+  // The holders in parts.
+  for (const from of ['', `${one}${rid(1)}g`, `${one}${rid(2)}g`, `${two}${rid(3)}g`])
+    for (const name of ['s', 'm']) await call(two, ...look(name, from));
+  // A grant is left, and what was held of the object before goes back.
+  const ask = (number: number): string[] => ['A', 'o', '-', rid(number), hex(1, 8)];
+  const give = (number: number): Promise<void> => {
+    const ticket = ticketIn(on.data)(two, rid(number));
+    return call(two, 'D', 'o', rid(number), ticket, hex(1, 8), '1', '-', '0', '0');
+  };
+  const make = ['N', 'o', 's', '2', '0', '0', '0'];
+  await call(two, ...make, ...ask(5), 'K', 'o', '-', ...make, ...[6, 7, 8, 9, 10].flatMap(ask), 'R', 'o', '-', '4');
+  await give(5);
+  // A session has died, and holds something still.
+  const sign = on.data.sorted('leases').find(({ member }) => member === one)?.score;
+  const seen = `${hex(sign as number)} 1.${HISTORY}`;
+  for (let i = 0; i < 4; i++) await call(two, 'B', seen, ...look('s'));
 }
 
 /** The fixed sequence of calls on rates. */

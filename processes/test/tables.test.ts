@@ -7,6 +7,7 @@ import { allInCi } from '../../test/support/rounds.js';
 import { type Constants, FEW, USUAL } from '../check/comparing.js';
 import {
   ComparingTables,
+  compareFew,
   compareFixed,
   compareFixedRates,
   compareMore,
@@ -46,6 +47,10 @@ onPostgres('tables', (setting) => {
 
   test('does what the script does in another fixed sequence', LONG, async () => {
     await compared(USUAL, compareMore);
+  });
+
+  test('does what the script does in a fixed sequence where each call does little', LONG, async () => {
+    await compared(FEW, compareFew);
   });
 
   test('does what the script does in the fixed sequence of rates', LONG, async () => {
