@@ -606,6 +606,7 @@ export async function compareMore(on: Caller): Promise<void> {
     () => give(one, 'm', 1, 1, 0),
     () => give(one, 's', 4, 1, 0),
     () => give(one, 'wide', 7, 1, 0),
+    () => give(one, 'alone', 11, 1, 0),
     () => call(one, 'X'),
     () => call(three, 'F', 's', rid(4), held(4), one),
     () => call(three, 'R', 's', '-', '5'),
@@ -623,6 +624,7 @@ export async function compareMore(on: Caller): Promise<void> {
     await call(one, ...make('m', 'm', 1), ...ask('m', 1), ...make('s', 's', 3), ...ask('s', 3), ...ask('s', 4));
     await call(two, ...ask('m', 2), ...ask('s', 5, 2), ...ask('s', 6), ...make('free', 's', 1));
     await call(one, ...make('wide', 's', 3), ...ask('wide', 7), ...ask('wide', 10));
+    await call(one, ...make('alone', 's', 1), ...ask('alone', 11));
     await call(two, ...ask('wide', 8, 3));
     where = { ...where, history: hex(2, 40) };
     await first();
