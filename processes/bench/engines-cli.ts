@@ -2,6 +2,7 @@
  * PostgreSQL beside Redis, as engines of a space: what a pair and a hand-over take, and what makes PostgreSQL slower.
  * All spaces are in this process, each with connections of its own. The engines are measured in turn.
  */
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readRuns, readSeconds } from '@taketurns/bench/dist/options.js';
 import { note } from '@taketurns/bench/dist/output.js';
@@ -124,13 +125,53 @@ const shown = (values: readonly number[]): string => {
 const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 
 /** Calls `act` while connections listen that hear nothing of their own. */
-async function withListeners<T>(server: PostgresServer, listeners: number, act: () => Promise<T>): Promise<T> {
+async function withListeners(server: PostgresServer, listeners: number, act: () => Promise<void>): Promise<void> {
   const clients = Array.from({ length: listeners }, () => new pg.Client(server.url));
   await Promise.all(clients.map((client) => client.connect()));
   await Promise.all(clients.map((client, at) => client.query(`listen idle_${at}`)));
-  const made = await act();
+  await act();
   await Promise.all(clients.map((client) => client.end()));
-  return made;
+}
+
+/** Two connections wake each other by NOTIFY, and do nothing else: the least that a hand-over can take, in microseconds. */
+async function bareHandOver(server: PostgresServer, seconds: number): Promise<number> {
+  const connect = async (channel: string) => {
+    const client = new pg.Client(server.url);
+    await client.connect();
+    await client.query(`set synchronous_commit = off; listen ${channel}`);
+    return { client, channel };
+  };
+  let [teller, hearer] = [await connect('bare_0'), await connect('bare_1')];
+  const time = await repeated(seconds, async () => {
+    const heard = once(hearer.client, 'notification');
+    const began = performance.now();
+    const told = teller.client.query(`notify ${hearer.channel}`);
+    await heard;
+    const took = performance.now() - began;
+    await told;
+    [teller, hearer] = [hearer, teller];
+    return took;
+  });
+  await Promise.all([teller.client.end(), hearer.client.end()]);
+  return time;
+}
+
+/** Settings of the server: its own default, and one with which fewer commits wake the process that writes the log. */
+const FLUSHES = ['1MB', '0'];
+
+/** A pair with each of these settings in turn. */
+async function pairsByFlush(server: PostgresServer, engine: Engine, rounds: number, seconds: number): Promise<void> {
+  const found = new Map<string, number[]>(FLUSHES.map((flush) => [flush, []]));
+  for (let round = 0; round < rounds; round++) {
+    for (const [flush, times] of found) {
+      await server.query(`alter system set wal_writer_flush_after = '${flush}'`);
+      await server.query('select pg_reload_conf()');
+      times.push(await pair(engine, seconds));
+    }
+  }
+  for (const [flush, times] of found) {
+    console.log(`wal_writer_flush_after = ${flush}, durable: false: a pair takes ${shown(times)} µs`);
+  }
 }
 
 /** How many waiters stand behind those that are measured. */
@@ -247,9 +288,15 @@ async function act({ rounds, seconds, held }: Given): Promise<void> {
   }
   const off = engines[1] as Engine;
   for (const listeners of [0, 20, 100]) {
-    const time = await withListeners(server, listeners, () => handOver(off, seconds));
-    console.log(`${listeners} idle listeners, durable: false: a hand-over takes ${Math.round(time)} µs`);
+    await withListeners(server, listeners, async () => {
+      const [time, bare] = [await handOver(off, seconds), await bareHandOver(server, seconds)];
+      console.log(
+        `${listeners} idle listeners, durable: false: a hand-over takes ${Math.round(time)} µs, ` +
+          `and one by NOTIFY alone ${Math.round(bare)} µs`,
+      );
+    });
   }
+  await pairsByFlush(server, off, rounds, seconds);
   for (const crowd of CROWDS) {
     const time = await crowded(off, crowd);
     console.log(`${crowd} waiters, durable: false: a hand-over takes ${Math.round(time)} µs`);
