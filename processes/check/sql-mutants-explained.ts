@@ -123,9 +123,6 @@ export const EXPLAINED_OF_SQL: readonly Explained[] = [
       'Only a process that enters may know of a later ticket. All others have a session, and tickets lie far above 0.',
   },
   { text: 'c.is_changed := false;', to: 'null', reason: NULL },
-  { text: "c.news := '{}';", to: 'null', reason: NULL },
-  { text: "c.gone := '{}';", to: 'null', reason: NULL },
-  { text: "c.idle := '{}';", to: 'null', reason: NULL },
   {
     text: "if args[at] in ('A', 'T', 'D') then",
     to: 'true',
