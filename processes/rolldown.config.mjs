@@ -6,19 +6,27 @@
 import { forNode } from '../scripts/for-node.mjs';
 
 const ENTRY = { index: 'src/index.ts' };
-/** What a process loads when it needs it: a space with a server, one without, and a thread that beats. */
+/**
+ * What a process loads when it needs it: a space with a server; the broker of a space without one, and the broker's
+ * thread; and a thread that beats.
+ */
 const LATER = {
   drivers: 'src/drivers/recognise.ts',
   script: 'src/script/turn-source.ts',
   schema: 'src/postgres/schema-source.ts',
-  local: 'src/local/index.ts',
+  serve: 'src/local/serve.ts',
+  thread: 'src/local/thread-source.ts',
   heartbeat: 'src/heartbeat/heartbeat.ts',
   'heartbeat-thread': 'src/heartbeat/heartbeat-thread.ts',
 };
 /** The program, and the process that ends a command if the program cannot. */
 const PROGRAM = { cli: 'src/command/cli.ts', guardian: 'src/command/guardian.ts' };
 
-const SHARED = [{ name: 'space', test: /\/processes\/src\/index\.ts$/ }];
+/** A space without a server is one bundle, of which the broker needs a part. */
+const SHARED = [
+  { name: 'space', test: /\/processes\/src\/index\.ts$/, priority: 1 },
+  { name: 'local', test: /\/processes\/src\/local\/index\.ts$/ },
+];
 const MAPS = { sourcemapExcludeSources: false };
 const MODULES = {
   dir: 'dist/module',

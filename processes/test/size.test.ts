@@ -14,7 +14,7 @@ const index = fileURLToPath(new URL('../dist/module/index.js', import.meta.url))
  * PostgreSQL are loaded only to make them.
  */
 const OF_SERVERS = /dist\/module\/(drivers|script)[.]js$/;
-const OF_LOCAL = /dist\/module\/(local|schema)[.]js$/;
+const OF_LOCAL = /dist\/module\/(local|serve|thread|schema)[.]js$/;
 
 /**
  * A space finds the driver and makes the objects when the program runs, so even a program that uses one driver and one

@@ -10,7 +10,6 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { SpaceError } from '../errors.js';
 import { fnv1a } from '../runtime/hash.js';
 import { close, Folder } from './generations.js';
-import { readJournal } from './journal.js';
 import { boot, errorAt, hasFiles, home, LONGEST_PATH, userOf } from './platform.js';
 
 /** The longest name of a socket: `b.`, ten digits, a dot and 16 digits. */
@@ -76,26 +75,12 @@ function check(path: string, stats: Stats, user: number | undefined): void {
  * The folders of this space that belong to other starts of the machine. They may be of another machine which shares the
  * directory, or of a container that has a boot id of its own.
  */
-function others({ path }: Folder): Folder[] {
+export function others({ path }: Folder): Folder[] {
   const of = dirname(path);
   const isBoot = (name: string): boolean => /^[0-9a-f]{8}$/.test(name);
   const boots = isBoot(basename(of)) ? readdirSync(dirname(of)) : [];
   const found = boots.filter((name) => isBoot(name) && name !== basename(of));
   return found.map((name) => new Folder(join(dirname(of), name, basename(path))));
-}
-
-/** The largest ticket that the space has given since other starts of the machine, as far as their journals are there. */
-export function lastTicket(folder: Folder): number {
-  let last = 0;
-  for (const other of others(folder)) {
-    try {
-      const told = readJournal(other, Number.POSITIVE_INFINITY, true);
-      last = Math.max(last, typeof told === 'object' ? told.ticket : told);
-    } catch {
-      // There is no such space, or its journal cannot be read.
-    }
-  }
-  return last;
 }
 
 /**

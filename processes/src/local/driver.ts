@@ -27,15 +27,15 @@ import type { Driver, StopListening } from '../drivers/driver.js';
 import { SpaceError } from '../errors.js';
 import { clock, type Timer } from '../runtime/clock.js';
 import { microtask } from '../runtime/ticks.js';
-import { Broker } from './broker.js';
+import type { Broker, BrokerEvents } from './broker.js';
 import type { ThreadData } from './broker-thread.js';
 import { type Connection, InlineConnection, type Owner, SocketConnection } from './connection.js';
-import { lastTicket, lookBeside } from './directory.js';
+import { lookBeside } from './directory.js';
 import { close, Folder, type Generation, newMember, pidOf, timeOfDay, VERSION } from './generations.js';
+import { ofThread, prepare, toServe } from './later.js';
 import { onLines } from './lines.js';
 import { Patience } from './patience.js';
 import { address, hasFiles, isDenied, isFull, listen, random, userOf } from './platform.js';
-import { SOURCE } from './thread-source.js';
 
 /**
  * How long a broker may take to answer, in milliseconds: in the main thread of its process, and in a thread of its own.
@@ -58,6 +58,12 @@ const PAUSE = { first: 1, most: 50 };
  * many processes wake up at once, and so those that wait for something have the processors first.
  */
 const NAP = [50, 200] as const;
+
+/**
+ * How long after it is up a process loads what it may need to serve (later.ts), in milliseconds. A program that uses the
+ * space only for a moment needs none of it.
+ */
+const PREPARE = 100;
 
 /** How often a process makes the files of the space young, in milliseconds. */
 const DAY = 86_400_000;
@@ -89,6 +95,7 @@ class Member implements Driver, Owner {
   #trouble: Error | undefined;
   #isLooking = false;
   #isClosed = false;
+  #preparing: Timer;
   /** How many sessions this member has asked for, and how many of them it has left for certain. */
   #opened = 0;
   #left = 0;
@@ -175,6 +182,7 @@ class Member implements Driver, Owner {
   async close(): Promise<void> {
     this.#isClosed = true;
     clock.stop(this.#aging);
+    clock.stop(this.#preparing);
     this.#lose(new Error('the space is closed'));
     this.#broker?.end();
     await this.#thread?.terminate();
@@ -399,7 +407,13 @@ class Member implements Driver, Owner {
     let broker: Broker | undefined;
     try {
       await this.listens();
-      broker = await Broker.start(this.#folder, before, this.name, this);
+      const { Broker, lastTicket } = await toServe();
+      const events: BrokerEvents = {
+        ended: (error, ended) => this.#ended(error, ended),
+        joined: (joined) => this.#joined(joined),
+        lastTicket: () => lastTicket(this.#folder),
+      };
+      broker = await Broker.start(this.#folder, before, this.name, events);
     } catch (error) {
       // An error of the file system has a code. All else is an error of what the journal says.
       if ((error as NodeJS.ErrnoException).code !== undefined) throw error;
@@ -416,7 +430,7 @@ class Member implements Driver, Owner {
     return true;
   }
 
-  joined(broker: Broker): void {
+  #joined(broker: Broker): void {
     clock.after(Math.max(1, broker.bornAt + SOON - clock.now()), () => void this.#startThread(broker), false);
   }
 
@@ -428,29 +442,26 @@ class Member implements Driver, Owner {
       // Most processes start no thread, so they do not load this module. Node before 20.16 has only `import` for this,
       // and the CommonJS of Jest has no `import`.
       const loaded = process.getBuiltinModule?.('node:worker_threads') ?? (await import('node:worker_threads'));
+      const { SOURCE } = await ofThread();
       if (broker.isOver) return;
       // No flags and no environment: what these load into each thread belongs to the program.
       thread = new loaded.Worker(SOURCE, { eval: true, execArgv: [], env: {}, workerData });
     } catch (error) {
-      this.ended(error);
+      this.#ended(error);
       return;
     }
     this.#thread = thread;
     // If the thread fails, the broker of the main thread goes on, or somebody takes over.
-    thread.on('error', (error) => this.ended(error));
-    thread.on('message', (text) => this.ended(new Error(text)));
+    thread.on('error', (error) => this.#ended(error));
+    thread.on('message', (text) => this.#ended(new Error(text)));
     thread.on('exit', () => {
       if (this.#thread === thread) this.#thread = undefined;
     });
     thread.unref();
   }
 
-  lastTicket(): number {
-    return lastTicket(this.#folder);
-  }
-
   /** A broker of this process has ended. If something was wrong, whoever loses the connection hears of it. */
-  ended(error: unknown, broker?: Broker): void {
+  #ended(error: unknown, broker?: Broker): void {
     if (error) this.#trouble = error as Error;
     // Only calls tell a member of this thread that its broker has ended.
     if (broker && broker.number === this.#generation?.number) this.#lose(new Error('the broker has ended'));
@@ -462,6 +473,7 @@ class Member implements Driver, Owner {
       connection.end(this.#error);
       return true;
     }
+    if (!this.#wasUp) this.#preparing = clock.after(PREPARE, prepare, false);
     this.#wasUp = true;
     this.#foreign = undefined;
     this.#refused = undefined;
