@@ -276,30 +276,36 @@ async function waiters({ rounds, seconds }: Setting): Promise<Figure[]> {
 }
 
 async function starts({ rounds }: Setting): Promise<Figure[]> {
-  const folder = mkdtempSync('/tmp/tt-bench-');
-  const times = { first: [] as number[], others: [] as number[], bare: [] as number[] };
-  const bare = new Child();
-  await bare.do('echo', `${folder}/echo`);
-  for (let at = 0; at < 5 * rounds; at++) {
-    const crowd = await Crowd.gather(0);
-    times.first.push(await crowd.add());
-    for (let other = 0; other < 3; other++) times.others.push(await crowd.add());
-    await crowd.end();
-    const child = new Child();
-    times.bare.push(...(await child.do('lines', `${folder}/echo`, 0)));
-    child.kill();
-  }
-  bare.kill();
-  rmSync(folder, { recursive: true });
-  const figure = (what: string, all: number[]): Figure => {
-    const note = `${round(Math.min(...all) / 1000)} ms at least`;
-    return { what, found: median(all) / 1000, unit: 'ms', note };
+  const times = new Map<string, number[]>();
+  const note = (what: string, [micros = Number.NaN]: number[]): void => {
+    times.set(what, [...(times.get(what) ?? []), micros / 1000]);
   };
-  return [
-    figure('Space.local of a first process', times.first),
-    figure('Space.local of others', times.others),
-    figure('a new process connects to a Unix socket, one line to and fro', times.bare),
-  ];
+  /** Lets a new process do a step that tells how long it took. */
+  const alone = async <S extends keyof Steps>(what: string, step: S, ...args: Parameters<Steps[S]>): Promise<void> => {
+    const child = new Child();
+    note(what, await child.do(step, ...args));
+    child.kill();
+  };
+  const folders = Array.from({ length: 5 * rounds + 1 }, () => mkdtempSync('/tmp/tt-bench-'));
+  const [shared, ...others] = folders as [string, ...string[]];
+  const listener = new Child();
+  await listener.do('bareFirst', shared);
+  for (const folder of others) {
+    const crowd = await Crowd.gather(0);
+    note('Space.local of a first process', [await crowd.add()]);
+    for (let other = 0; other < 3; other++) note('Space.local of others', [await crowd.add()]);
+    await crowd.end();
+    await alone('of a first process, its system calls alone', 'bareFirst', folder);
+    await alone('of others, their system calls alone', 'bareOther', shared);
+    await alone('a line to and fro over a Unix socket alone', 'lines', `${shared}/start/space/b`, 0);
+    await alone('of a first process, to load its code', 'load', ['local', 'serve']);
+    await alone('of others, to load their code', 'load', ['local']);
+  }
+  listener.kill();
+  for (const folder of folders) rmSync(folder, { recursive: true });
+  return Array.from(times, ([what, all]) => ({
+    ...{ what, found: median(all), unit: 'ms', note: `${round(Math.min(...all))} ms at least` },
+  }));
 }
 
 async function memory({ rounds }: Setting): Promise<Figure[]> {

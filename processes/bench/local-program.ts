@@ -3,7 +3,18 @@
  * answer is a list of numbers. Times are microseconds, instants those of the monotonic clock of the machine.
  */
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import {
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
 import { connect, createServer, type Socket } from 'node:net';
 import { Redis } from 'ioredis';
 import lockfile from 'proper-lockfile';
@@ -23,6 +34,14 @@ export interface Steps {
   echo(path: string): Promise<number[]>;
   /** Connects to such a socket, and sends two lines one after the other. Answers the time of connecting, then those of each two. */
   lines(path: string, count: number): Promise<number[]>;
+  /**
+   * Makes the system calls of a first process, or of another one, that joins a space, and nothing else. Answers how long
+   * they took.
+   */
+  bareFirst(folder: string): Promise<number[]>;
+  bareOther(folder: string): Promise<number[]>;
+  /** Loads files of the package that a process loads when it joins. Answers how long all of it took. */
+  load(names: readonly string[]): Promise<number[]>;
   /** Takes and gives back for so many milliseconds, while others do so too. Answers the time from asking to holding. */
   turns(ms: number): Promise<number[]>;
   /** Lets those who send a line to this Unix socket have their turns in order. A turn ends with another line. */
@@ -54,6 +73,19 @@ function caller(path: string): { call(): Promise<void>; end(): void } {
       socket.write(LINE);
     });
   return { call, end: () => socket.destroy() };
+}
+
+/** Reads what tells this process and this start of the machine from others. */
+function readNames(): void {
+  for (const file of ['sys/kernel/random/boot_id', `${process.pid}/stat`, 'sys/kernel/random/uuid'])
+    readFileSync(`/proc/${file}`, 'utf8');
+}
+
+/** Listens at a socket of this process in the folder. */
+function listenIn(folder: string): void {
+  const draft = `${folder}/t.${process.pid}`;
+  createServer().listen({ path: draft, exclusive: true });
+  renameSync(draft, `${folder}/m.${process.pid}`);
 }
 
 let mutex: Mutex;
@@ -110,6 +142,48 @@ const steps: Steps = {
     }
     end();
     return times;
+  },
+  async bareFirst(folder) {
+    const started = micros();
+    lstatSync(folder);
+    mkdirSync(`${folder}/start`);
+    const space = `${folder}/start/space`;
+    mkdirSync(space);
+    readNames();
+    readdirSync(space);
+    listenIn(space);
+    createServer((socket) => socket.on('error', () => {}).pipe(socket)).listen({ path: `${space}/b`, exclusive: true });
+    writeFileSync(`${space}/t`, LINE);
+    openSync(`${space}/t`, 'r');
+    linkSync(`${space}/t`, `${space}/gen`);
+    unlinkSync(`${space}/t`);
+    readdirSync(space);
+    writeFileSync(`${space}/t`, LINE);
+    renameSync(`${space}/t`, `${space}/j`);
+    readdirSync(space);
+    return [micros() - started];
+  },
+  async bareOther(folder) {
+    const started = micros();
+    const space = `${folder}/start/space`;
+    for (const each of [folder, `${folder}/start`, space]) lstatSync(each);
+    readNames();
+    readdirSync(space);
+    readdirSync(folder);
+    readFileSync(`${space}/gen`, 'utf8');
+    const { call, end } = caller(`${space}/b`);
+    const answered = call();
+    listenIn(space);
+    await answered;
+    const took = micros() - started;
+    end();
+    return [took];
+  },
+  async load(names) {
+    const require = createRequire(createRequire(import.meta.url).resolve('taketurns-processes'));
+    const started = micros();
+    for (const name of names) require(`./${name}.cjs`);
+    return [micros() - started];
   },
   async turns(ms) {
     const times: number[] = [];
