@@ -519,18 +519,27 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
         if (got !== NOTHING) return this.#read(got);
         continue;
       }
-      let inTransit = 0;
+      let taken = 0;
+      let isAwaited = false;
       const copy = (at: number): unknown => {
         const got = this.#copyOut(at);
         if (got !== NOTHING) {
-          end.inTransit++;
-          inTransit = 1;
+          taken = 1;
+          if (isAwaited) end.inTransit++;
         }
         return got;
       };
       // If an exception has cut `copy` short, the promise waits for another message, as after a hole.
-      const got = await end.claimAsync(this.#keeper, timeout, left, options.signal, copy, () => NOTHING);
-      end.inTransit -= inTransit;
+      const claimed = end.claimAsync(this.#keeper, timeout, left, options.signal, copy, () => NOTHING);
+      // Until here an exception may end this call, and then nobody gets what it has taken. No call comes from here on.
+      isAwaited = true;
+      end.inTransit += taken;
+      let got: unknown;
+      try {
+        got = await claimed;
+      } finally {
+        end.inTransit -= taken;
+      }
       if (got === NOTHING) continue;
       // Only now may code of the user run.
       return this.#read(got);
@@ -586,16 +595,24 @@ export class Channel<T = Uint8Array> extends SharedObject<typeof KIND> implement
         copy(place);
         continue;
       }
-      let inTransit = 0;
+      let taken = 0;
+      let isAwaited = false;
       const copyLater = (at: number): void => {
         copy(at);
-        end.inTransit += all.length;
-        inTransit = all.length;
+        taken = all.length;
+        if (isAwaited) end.inTransit += taken;
       };
-      await end.claimAsync(this.#keeper, timeout, left, options.signal, copyLater, () => {
+      const claimed = end.claimAsync(this.#keeper, timeout, left, options.signal, copyLater, () => {
         all.length = 0;
       });
-      end.inTransit -= inTransit;
+      // As in `#receiveAsync`.
+      isAwaited = true;
+      end.inTransit += taken;
+      try {
+        await claimed;
+      } finally {
+        end.inTransit -= taken;
+      }
     }
     return this.#receivedAll(all);
   }

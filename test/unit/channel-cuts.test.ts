@@ -21,7 +21,7 @@ import {
   Watch,
 } from 'taketurns/channel';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { E_HELD, E_TOOK_COUNT, E_UNREAD } from '../../src/border/numbers.js';
+import { E_HELD, E_TOOK_COUNT, E_UNREAD, REFUSED } from '../../src/border/numbers.js';
 import { roundsInCi } from '../support/rounds.js';
 import { nearTheEnd } from '../support/stack.js';
 import { turn } from '../support/until.js';
@@ -136,6 +136,8 @@ interface End {
   /** How many unread messages belong to promises and selects that have not decoded them yet. */
   readonly inTransit: number;
   claim(n: number): number;
+  tryClaim(most: number): number;
+  claimAsync(...given: unknown[]): Promise<unknown>;
 }
 
 /** Returns the two ends of a channel, which are no names of its class. */
@@ -281,6 +283,31 @@ describe('a cut call leaves no message unread for ever, and no rejection that th
       c.dispose();
     }
   });
+});
+
+it.each([
+  ['receiveAsync', (c: Channel<number>) => c.receiveAsync()],
+  ['receiveManyAsync', (c: Channel<number>) => c.receiveManyAsync(2)],
+])('a message that %s has taken is lost if the call is cut short before it returns its promise', async (_, receive) => {
+  const { c } = notesOf(user);
+  c.send(1);
+  const [, end] = endsOf(c) as [End, End];
+  const { claimAsync, tryClaim } = end;
+  // The message seems to come only after the first look for one.
+  end.tryClaim = () => {
+    end.tryClaim = tryClaim;
+    return REFUSED;
+  };
+  end.claimAsync = (...given) => {
+    claimAsync.apply(end, given);
+    for (;;);
+  };
+  Object.assign(globalThis, { run: () => receive(c) });
+  expect(() => runInThisContext('run()', { timeout: 20 })).toThrow(/timed out/);
+  await turn();
+  expect([end.words[(end.record + E_UNREAD) / 4], end.inTransit]).toEqual([0, 0]);
+  expect([c.size, c.inspect().lost]).toEqual([0, 1]);
+  c.dispose();
 });
 
 it.each([
