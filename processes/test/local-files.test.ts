@@ -20,7 +20,7 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { connect, createServer, Server } from 'node:net';
+import { connect, createServer, Server, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -832,6 +832,57 @@ async function talk(path: string, lines: readonly unknown[], answers: number): P
   }
   return heard().slice(1);
 }
+
+/** A broker, a session that holds the mutex `m`, and one of another member that waits for it. */
+async function waits(): Promise<{ giveBack(): void; heard(): string; written: string[] }> {
+  const files = new Folder(folder());
+  const broker = (await Broker.start(files, undefined, newMember(), nobody)) as Broker;
+  onTestFinished(() => broker.end());
+  const call = (sid: string, ...args: string[]): string[] => [sid, '0', 'c:', ...args];
+  const open = ['O', '2', '1', '3600000', 'label', '-', '0'];
+  const ask = ['A', 'm', '-', '0000000001', '00000001'];
+  const holder = newMember();
+  broker.join(holder, { tell: () => {}, end: () => {} });
+  broker.call(holder, call('a000000000000001', ...open, 'N', 'm', 'm', '1', '0', '0', '0', ...ask));
+  const { fd, address } = files.highest() as { fd: number; address: Address };
+  closeSync(fd);
+  const written: string[] = [];
+  const { write } = Socket.prototype;
+  const spy = vi.spyOn(Socket.prototype, 'write').mockImplementation(function (this: Socket, ...args: unknown[]) {
+    if (`${args[0]}`.includes('"Q 1"')) written.push(`${args[0]}`);
+    return write.apply(this, args as never);
+  });
+  onTestFinished(() => spy.mockRestore());
+  const socket = connect(files.listensAt(address));
+  onTestFinished(() => void socket.destroy());
+  let text = '';
+  socket.on('data', (part) => {
+    text += part;
+  });
+  const say = (...line: unknown[]): boolean => socket.write(`${JSON.stringify(line)}\n`);
+  say(address.cookie, newMember());
+  say(1, call('b000000000000001', ...open));
+  await until(() => text.includes('[1,'));
+  say(2, call('b000000000000001', ...ask));
+  await until(() => read(files).object('m')?.waiting === 1);
+  return { giveBack: () => void broker.call(holder, call('a000000000000001', 'X')), heard: () => text, written };
+}
+
+test('a process hears by one write that it has waited, and that it holds', async () => {
+  // The broker has no timers, so no time of it can pass.
+  const spy = vi.spyOn(clock, 'after').mockReturnValue(undefined);
+  onTestFinished(() => spy.mockRestore());
+  const { giveBack, heard, written } = await waits();
+  giveBack();
+  await until(() => heard().includes('[0,'));
+  expect(written).toEqual([expect.stringMatching(/^\[2,\["Q 1"\]\]\n\[0,"b000000000000001",.*\]\n$/)]);
+});
+
+test('a process that waits for long hears that it waits', async () => {
+  const { heard, written } = await waits();
+  await until(() => heard().includes('[2,'));
+  expect(written).toEqual(['[2,["Q 1"]]\n']);
+});
 
 test('a malformed call is refused, and changes nothing', async () => {
   const directory = folder();

@@ -6,7 +6,8 @@
  *
  * All calls that one `data` event brings are run, written by one `write`, and then answered, if the broker is still
  * current (generations.ts says why). The answer to a call that only looks waits for the same check, so it tells the
- * present state.
+ * present state. An answer that says only that a request waits goes with the next one that says more, if there soon is
+ * one: so the process of the member is woken once (lines.ts).
  *
  * The member of the broker's own process needs no socket while both are in one thread: its calls are calls of `call`,
  * which writes and looks as `#serve` does.
@@ -27,7 +28,7 @@ import { doubtIn, inDoubt, joined, split } from './doubts.js';
 import { close, type Folder, type Generation, hasDied, isMember, timeOfDay } from './generations.js';
 import { faultIn } from './grammar.js';
 import { callLine, deathLine, grantsLine, Journal, readJournal } from './journal.js';
-import { type Line, lineOf, onLines } from './lines.js';
+import { type Line, lineOf, onLines, Writer } from './lines.js';
 import { type Listener, Members } from './members.js';
 import { listen, random } from './platform.js';
 import { type Message, type Outcome, State } from './state.js';
@@ -74,6 +75,8 @@ interface Served {
   written: string;
   /** What the member hears. */
   answers: string;
+  /** Whether this says more than that requests wait. */
+  isUrgent: boolean;
   /** What other members hear. */
   readonly messages: Message[];
   /** The lines that were not run, or only in part. */
@@ -225,8 +228,9 @@ export class Broker {
 
   #accept(socket: Socket): void {
     this.#watch(socket);
+    const writer = new Writer(socket);
     const listener: Listener = {
-      tell: (sid, text) => socket.write(lineOf(0, sid, text)),
+      tell: (sid, text) => writer.write(lineOf(0, sid, text)),
       end: () => socket.destroy(),
     };
     let member: string | undefined;
@@ -240,13 +244,13 @@ export class Broker {
         }
         member = name;
         this.join(member, listener);
-        socket.write(lineOf('ready'));
+        writer.write(lineOf('ready'));
         if (!this.#isShared && member !== this.#generation.address.member) {
           this.#isShared = true;
           this.#events.joined(this);
         }
       }
-      if (member !== undefined && read.length > 0) this.#serve(member, socket, read);
+      if (member !== undefined && read.length > 0) this.#serve(member, writer, read);
     });
     const left = (): void => {
       if (member !== undefined) this.#members.left(member, listener);
@@ -337,24 +341,24 @@ export class Broker {
   }
 
   /** Runs the calls that a member has sent. Those behind a call whose answer is in doubt wait with it. */
-  #serve(member: string, socket: Socket, lines: readonly Line[]): void {
+  #serve(member: string, writer: Writer, lines: readonly Line[]): void {
     const delay = (left: readonly Line[]): void =>
       this.#delay(
         member,
         left.map((line) => ({
           ...{ args: line[1], over: () => {} },
-          run: () => this.#serveNow(member, socket, [line]),
+          run: () => this.#serveNow(member, writer, [line]),
         })),
       );
     if (this.#delayed.has(member)) delay(lines);
-    else this.#serveNow(member, socket, lines, delay);
+    else this.#serveNow(member, writer, lines, delay);
   }
 
   /**
    * Runs lines of a member, writes what they change to the journal, and then tells those concerned.
    * @param delay is told what is left from the first operation on whose answer is in doubt. Without it, no answer is.
    */
-  #serveNow(member: string, socket: Socket, lines: readonly Line[], delay?: (left: readonly Line[]) => void): void {
+  #serveNow(member: string, writer: Writer, lines: readonly Line[], delay?: (left: readonly Line[]) => void): void {
     let served: Served;
     try {
       served = this.#run(member, lines, delay !== undefined);
@@ -365,7 +369,8 @@ export class Broker {
     }
     // The next holder hears of its turn before the last one hears that it has given back: others wait for the former.
     this.#deliver(served.messages);
-    if (served.answers !== '') socket.write(served.answers);
+    if (served.isUrgent) writer.write(served.answers);
+    else if (served.answers !== '') writer.writeLater(served.answers);
     this.#journal.rotate();
     this.#grantMore();
     if (served.left.length > 0) delay?.(served.left);
@@ -374,7 +379,11 @@ export class Broker {
   /** Runs lines up to the first operation whose answer is in doubt, if answers may be. Writes and tells nothing. */
   #run(member: string, lines: readonly Line[], mayDoubt: boolean): Served {
     const now = timeOfDay();
-    const served: Served = { written: '', answers: '', messages: [], left: [] };
+    const served: Served = { written: '', answers: '', isUrgent: false, messages: [], left: [] };
+    const answer = (isUrgent: boolean, ...line: Line): void => {
+      served.isUrgent ||= isUrgent;
+      served.answers += lineOf(...line);
+    };
     const replyTo = (args: readonly string[]): readonly unknown[] => {
       const outcome = this.#state.turn(args, member, now);
       if (outcome.changes) served.written += callLine(now, member, args);
@@ -391,8 +400,8 @@ export class Broker {
     };
     for (const [at, [id, args, whole]] of lines.entries()) {
       const fault = args === undefined ? undefined : faultIn(args);
-      if (args === undefined) served.answers += lineOf(id);
-      else if (fault !== undefined) served.answers += lineOf(id, null, `MALFORMED ${fault}`);
+      if (args === undefined) answer(true, id);
+      else if (fault !== undefined) answer(true, id, null, `MALFORMED ${fault}`);
       else {
         const call = args as string[];
         const doubtful = mayDoubt ? doubtIn(this.#state, call) : undefined;
@@ -401,7 +410,8 @@ export class Broker {
           break;
         }
         const reply = replyTo(call);
-        served.answers += lineOf(id, typeof whole === 'function' ? (whole as Whole)(reply) : reply);
+        const told = typeof whole === 'function' ? (whole as Whole)(reply) : reply;
+        answer(!onlyWaits(told), id, told);
       }
     }
     return served;
@@ -470,5 +480,8 @@ export class Broker {
     this.#grantMore();
   }
 }
+
+/** Whether a reply says no more than that requests wait, and how many do (script/requests.lua). */
+const onlyWaits = (reply: readonly unknown[]): boolean => reply.every((each) => /^Q /.test(`${each}`));
 
 const over = (): Error => new Error('the broker has ended');

@@ -11,6 +11,7 @@
  *     broker --- [generation] ----------------> member       the only line of a connection to a member's own socket
  */
 import type { Socket } from 'node:net';
+import { clock, type Timer } from '../runtime/clock.js';
 
 export type Line = readonly unknown[];
 
@@ -38,4 +39,36 @@ export function onLines(socket: Socket, heard: (lines: Line[]) => void): void {
     if (lines[0] && lines.every(Array.isArray)) heard(lines as Line[]);
     else socket.destroy();
   });
+}
+
+/** For how long lines that are not urgent may stay behind, in milliseconds. */
+const STAYS = 50;
+
+/**
+ * Sends lines to a member, in their order. Each write wakes the process of the member. So lines that are not urgent
+ * stay behind until an urgent line comes, and go with it.
+ */
+export class Writer {
+  readonly #socket: Socket;
+  #behind = '';
+  #timer: Timer;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+  }
+
+  write(lines: string): void {
+    const all = this.#behind + lines;
+    this.#behind = '';
+    if (all !== '') this.#socket.write(all);
+  }
+
+  writeLater(lines: string): void {
+    this.#behind += lines;
+    const late = (): void => {
+      this.#timer = undefined;
+      this.write('');
+    };
+    this.#timer ??= clock.after(STAYS, late, false);
+  }
 }
