@@ -110,12 +110,13 @@ async function pairs({ rounds, socket }: Setting): Promise<Figure[]> {
   const theirs = socket === undefined ? undefined : await Crowd.gather(1, socket);
   const times = {
     ...{ ours: [] as number[], single: [] as number[], server: [] as number[], files: [] as number[] },
-    lines: [] as number[],
+    ...{ lines: [] as number[], quick: [] as number[] },
   };
   await ours.at(0).do('echo', `${folder}/echo`);
   for (let at = 0; at < rounds; at++) {
     // The process without the broker: each call goes to another process.
     times.ours.push(...(await ours.at(1).do('pairs', 2000)));
+    times.quick.push(...(await ours.at(1).do('pairsWithoutWaiting', 2000)));
     times.lines.push(...(await ours.at(1).do('lines', `${folder}/echo`, 2000)).slice(1));
     times.single.push(...(await single.at(0).do('pairs', 2000)));
     if (theirs) times.server.push(...(await theirs.at(0).do('pairs', 2000)));
@@ -124,7 +125,7 @@ async function pairs({ rounds, socket }: Setting): Promise<Figure[]> {
   await Promise.all([ours.end(), single.end(), theirs?.end()]);
   rmSync(folder, { recursive: true });
   const [mine, alone, server] = [median(times.ours), median(times.single), median(times.server)];
-  const [files, lines] = [median(times.files), median(times.lines)];
+  const [files, lines, quick] = [median(times.files), median(times.lines), median(times.quick)];
   const note = `${round(mine)} µs`;
   return [
     {
@@ -139,6 +140,18 @@ async function pairs({ rounds, socket }: Setting): Promise<Figure[]> {
       found: mine / files,
       unit: '',
       note: `${note} / ${round(files)} µs`,
+    },
+    {
+      what: 'pair whose release nobody awaits / proper-lockfile',
+      found: quick / files,
+      unit: '',
+      note: `${round(quick)} µs / ${round(files)} µs`,
+    },
+    {
+      what: 'two bare lines to and fro over a Unix socket / proper-lockfile',
+      found: lines / files,
+      unit: '',
+      note: `${round(lines)} µs / ${round(files)} µs`,
     },
     {
       what: 'awaited pair / two bare lines to and fro over a Unix socket',
@@ -177,6 +190,30 @@ async function handOvers({ rounds, seconds, socket }: Setting): Promise<Figure[]
   return [{ what: 'hand-over between two processes / a server', found: mine / server, goal: 1.2, unit: '', note }];
 }
 
+/** What so many hand-overs between 8 processes are made of. */
+class Turns {
+  readonly waits: number[] = [];
+  #switches = 0;
+
+  async take(crowd: Crowd, act: (children: readonly Child[]) => Promise<number[]>): Promise<void> {
+    const children = crowd.children.slice(-8);
+    const switches = async (): Promise<number> => {
+      const all = await Promise.all(children.map((child) => child.do('switches')));
+      return all.flat().reduce((sum, each) => sum + each, 0);
+    };
+    const before = await switches();
+    this.waits.push(...(await act(children)));
+    this.#switches += (await switches()) - before;
+  }
+
+  figure(what: string): Figure {
+    const [middle, late] = [median(this.waits), quantile(this.waits, 0.99)];
+    const each = round(this.#switches / this.waits.length);
+    const note = `${round(middle)} and ${round(late)} µs from asking to holding, ${each} times asleep for a turn`;
+    return { what, found: late / middle, unit: '', note };
+  }
+}
+
 async function eight({ rounds, seconds, socket }: Setting): Promise<Figure[]> {
   const what = '8 processes, 99th percentile / median';
   const ours = await Crowd.gather(9);
@@ -184,24 +221,21 @@ async function eight({ rounds, seconds, socket }: Setting): Promise<Figure[]> {
   const folder = mkdtempSync('/tmp/tt-bench-');
   const relay = `${folder}/relay`;
   await ours.at(0).do('relay', relay);
-  const waits = { ours: [] as number[], server: [] as number[], bare: [] as number[] };
+  const turns = { ours: new Turns(), server: new Turns(), bare: new Turns() };
+  const all = async (children: readonly Child[], step: (child: Child) => Promise<number[]>): Promise<number[]> =>
+    (await Promise.all(children.map(step))).flat();
+  const ms = seconds * 1000;
   for (let at = 0; at < rounds; at++) {
-    waits.ours.push(...(await handOver(ours, 8, seconds * 1000)).waits);
-    if (theirs) waits.server.push(...(await handOver(theirs, 8, seconds * 1000)).waits);
-    const bare = ours.children.slice(1).map((child) => child.do('bareTurns', relay, seconds * 1000));
-    waits.bare.push(...(await Promise.all(bare)).flat());
+    await turns.ours.take(ours, (children) => all(children, (child) => child.do('turns', ms)));
+    if (theirs) await turns.server.take(theirs, (children) => all(children, (child) => child.do('turns', ms)));
+    await turns.bare.take(ours, (children) => all(children, (child) => child.do('bareTurns', relay, ms)));
   }
   await Promise.all([ours.end(), theirs?.end()]);
   rmSync(folder, { recursive: true });
-  const figure = (of: string, all: number[]): Figure => {
-    const [middle, late] = [median(all), quantile(all, 0.99)];
-    const note = `${round(middle)} and ${round(late)} µs from asking to holding`;
-    return { what: of, found: late / middle, unit: '', note };
-  };
   return [
-    figure(what, waits.ours),
-    ...(theirs ? [figure(`${what}, with a server`, waits.server)] : []),
-    figure(`${what}, of bare lines over Unix sockets`, waits.bare),
+    turns.ours.figure(what),
+    ...(theirs ? [turns.server.figure(`${what}, with a server`)] : []),
+    turns.bare.figure(`${what}, of bare lines over Unix sockets`),
   ];
 }
 

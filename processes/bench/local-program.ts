@@ -28,6 +28,8 @@ export interface Steps {
   join(place: Place): Promise<number[]>;
   /** Takes and gives back, one after the other, with nobody else there. Answers the time of each pair. */
   pairs(count: number): Promise<number[]>;
+  /** The same, but nobody waits until what was given back has arrived. */
+  pairsWithoutWaiting(count: number): Promise<number[]>;
   /** The same by proper-lockfile, on this file. */
   files(file: string, count: number): Promise<number[]>;
   /** Sends back what it hears at this Unix socket. */
@@ -48,6 +50,8 @@ export interface Steps {
   relay(path: string): Promise<number[]>;
   /** Takes turns at such a socket, as `turns` does by a mutex. */
   bareTurns(path: string, ms: number): Promise<number[]>;
+  /** Answers how often a thread of this process has gone to sleep, to be woken later. */
+  switches(): Promise<number[]>;
   /** So many requests of this process wait, again and again, for so many milliseconds. Answers how many had their turn. */
   crowd(requests: number, ms: number): Promise<number[]>;
   hold(): Promise<number[]>;
@@ -110,6 +114,15 @@ const steps: Steps = {
     for (let at = 0; at < count; at++) {
       const from = micros();
       await (await mutex.holdAsync()).unlock();
+      times.push(micros() - from);
+    }
+    return times;
+  },
+  async pairsWithoutWaiting(count) {
+    const times: number[] = [];
+    for (let at = 0; at < count; at++) {
+      const from = micros();
+      using _ = await mutex.holdAsync();
       times.push(micros() - from);
     }
     return times;
@@ -230,6 +243,7 @@ const steps: Steps = {
     end();
     return times;
   },
+  switches: async () => [process.resourceUsage().voluntaryContextSwitches],
   async crowd(requests, ms) {
     const end = micros() + ms * 1000;
     let turns = 0;
