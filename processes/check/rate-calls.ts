@@ -440,5 +440,16 @@ export function fixedRateCalls(): readonly FixedRateCall[] {
   const given = 2 ** 36;
   for (let i = 0; i < 2; i++) ask(wraps, ['T', 1, -1], { known: { epoch: 0, given, last: 0 } });
   for (const letter of ['C', 'D', 'D'] as const) ask(wraps, [letter, time + 13_000_000, 1, given + 2, time]);
+
+  // A part of a date that was given back is taken.
+  const parts: Of = ['parts', numbers(4, 4_000_000, 2)];
+  const opened = time;
+  for (const k of [2, 2]) ask(parts, ['T', k, -1], { told: told() });
+  for (let i = 0; i < 2; i++) ask(parts, ['C', opened + 1_995_000, 1, 1, opened], { told: told() });
+  for (let i = 0; i < 3; i++) ask(parts, ['T', 1, -1], { told: told() });
+  // In the pause after a jump nobody gets a date, and each is told when the pause ends.
+  const before = told();
+  ahead += 2_000_000;
+  ask(parts, ['T', 1, -1], { told: before });
   return calls;
 }

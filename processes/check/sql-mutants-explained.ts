@@ -11,6 +11,7 @@ const COPY = 'A part of an array that is all of it is the same array.';
 const PASSES = 'A date of this very moment may pass as well as one of the moment before.';
 const BOUND = 'It bounds the work of a call, and a later call does the rest.';
 const BEHIND = 'The place behind a request is the name of none.';
+const NOTHING = 'Who knows of no permits has nothing to tell.';
 const NULL = 'Null in its place does the same: nothing is added, and no condition on it is true.';
 
 export const EXPLAINED_OF_SQL: readonly Explained[] = [
@@ -189,6 +190,22 @@ export const EXPLAINED_OF_SQL: readonly Explained[] = [
   },
   { text: '(y.sid, y.rid) > (', from: '>', to: '>=', reason: BEHIND },
   { text: 'x.rid > args[at] and', from: '>', to: '>=', reason: BEHIND },
+  { text: "elsif what = 'R' then", to: 'true', reason: 'No other operation is left there.' },
+  { text: "elsif what <> 'I' then", reason: 'A look changes nothing there.' },
+  { text: "strpos(args[at], E'\\x01n') > 0", from: '0', to: '1', reason: 'A name has a character at least.' },
+  { text: 'known > 0 and epoch < r.epoch', from: '0', to: '(-1)', reason: NOTHING },
+  { text: 'known > 0 and epoch < r.epoch', from: '>', to: '>=', reason: NOTHING },
+  { text: 'slack < r.slack or r.needed > 0', from: '0', to: '1', reason: FAR },
+  { text: 'for i in 1..cardinality(r.hole_dates) loop', from: '1', to: '(0)', reason: 'There is no date at 0.' },
+  {
+    text: "what = 'T' and c.pause_of_loss > 0",
+    from: '0',
+    to: '1',
+    reason: 'No pause is as short as a microsecond.',
+  },
+  { text: 'r.following := greatest(0, floor(', from: '0', to: '(-1)', reason: FAR },
+  { text: 'taketurns.number_1(substr(args[at + 1], 31, 14))', from: '31', to: '32', reason: DIGIT },
+  { text: 'taketurns.number_1(substr(args[at + 1], 31, 14))', from: '14', to: '15', reason: DIGIT },
   {
     text: 'lives := false;',
     to: 'null',
