@@ -451,5 +451,9 @@ export function fixedRateCalls(): readonly FixedRateCall[] {
   const before = told();
   ahead += 2_000_000;
   ask(parts, ['T', 1, -1], { told: before });
+  // The session ends. A date that it has listed has passed, and others are of another epoch.
+  time += 26_000_000;
+  ask(parts, ['I'], { told: told() });
+  call(one, ['X']);
   return calls;
 }
