@@ -403,13 +403,16 @@ onPostgres('the tables and functions', (setting) => {
     await Promise.all([one.close(), other.close()]);
   });
 
-  test('if the connection is lost meanwhile, the next one makes them', async () => {
+  test.each([
+    ['connection is ended', 'pg_terminate_backend'],
+    ['statement is cancelled', 'pg_cancel_backend'],
+  ])('if the %s meanwhile, the next connection makes them', async (_, end) => {
     const url = await fresh();
     const other = await setting.another({ connectionString: url }).connect();
     const { rows } = await other.query('select oid from pg_database where datname = current_database()');
     await other.query(`select pg_advisory_lock(${0x74_61_6b_65})`);
     const joining = Space.connect(setting.another({ connectionString: url }), { createSchema: true });
-    const cut = `select pg_terminate_backend(pid) from pg_locks where database = ${rows[0].oid} and not granted`;
+    const cut = `select ${end}(pid) from pg_locks where database = ${rows[0].oid} and not granted`;
     await until(async () => (await other.query(cut)).rows.length === 1);
     await until(async () => (await other.query(cut)).rows.length === 0);
     await other.query('select pg_advisory_unlock_all()');

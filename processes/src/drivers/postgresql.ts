@@ -22,8 +22,8 @@ import { SpaceError } from '../errors.js';
 import { clock, type Timer } from '../runtime/clock.js';
 import { Connections, type Role } from './connections.js';
 import type { Driver, Leftovers, Script } from './driver.js';
-import { asError, type Connection, type Events } from './link.js';
-import { MissingSchema, troubleOf } from './sql-errors.js';
+import type { Connection, Events } from './link.js';
+import { notMade, troubleOf } from './sql-errors.js';
 
 /** The function that a call runs. Its name has the version of the tables and functions. */
 export const TURN_FUNCTION = 'turn_1';
@@ -228,7 +228,7 @@ class PostgresConnection implements Connection {
       if (!(await isMade())) await sql.query(schema);
       await sql.query('commit');
     } catch (error) {
-      throw new MissingSchema(asError(error));
+      throw notMade(error);
     }
   }
 

@@ -12,13 +12,6 @@ export interface Trouble {
   readonly error: Error;
 }
 
-/** The tables and functions could not be made. */
-export class MissingSchema extends Error {
-  constructor(cause: Error) {
-    super(cause.message, { cause });
-  }
-}
-
 /** What an error of the server has, in both client libraries. */
 interface ServerError {
   readonly severity: string;
@@ -42,11 +35,6 @@ const RIGHTS =
 /** What an error means. The codes are in appendix A of the manual of PostgreSQL. */
 export function troubleOf(error: unknown): Trouble {
   if (error instanceof SpaceError) return { is: 'refused', error };
-  if (error instanceof MissingSchema) {
-    const { cause } = error;
-    // What passes by itself: the next connection makes them.
-    return troubleOf(cause).is === 'refused' ? refused(...whyNotMade(error)) : { is: 'lost', error: asError(cause) };
-  }
   // The connection has ended, or the client library cannot open it.
   if (!isServerError(error)) return { is: 'lost', error: asError(error) };
   const { code, message } = error;
@@ -76,12 +64,13 @@ const refused = (code: string, words: string, cause: unknown): Trouble => ({
   error: new SpaceError(code, words, cause),
 });
 
-/** Why the tables and functions could not be made, in the words of a `SpaceError`. */
-function whyNotMade({ cause, message }: MissingSchema): [code: string, words: string, cause: unknown] {
-  const isRight = isServerError(cause) && cause.code === '42501';
-  const words = isRight
-    ? `createSchema: this role may not make the schema taketurns (${message}): run \`npx taketurns-processes sql\` and ` +
-      'give its output to psql as a role that may'
-    : `createSchema: ${message}`;
-  return [isRight ? 'NOPERM' : 'SCHEMA', words, cause];
+/** What comes of an error in making the tables and functions. What passes by itself stays: the next connection makes them. */
+export function notMade(error: unknown): Error {
+  if (troubleOf(error).is !== 'refused') return asError(error);
+  const { code, message } = error as ServerError;
+  if (code !== '42501') return new SpaceError('SCHEMA', `createSchema: ${message}`, error);
+  const words =
+    `createSchema: this role may not make the schema taketurns (${message}): run \`npx taketurns-processes sql\` and ` +
+    'give its output to psql as a role that may';
+  return new SpaceError('NOPERM', words, error);
 }
