@@ -65,13 +65,13 @@ export interface PostgresOptions {
 export const NO_POSTGRES =
   'no PostgreSQL in PATH or in /usr/lib/postgresql; on Debian: apt-get install postgresql (its server need not run)';
 
-/** Finds the newest PostgreSQL: in PATH, or where Debian has it. */
+/** Finds PostgreSQL: the first in PATH, or else the newest where Debian has them. */
 export function findPostgres(): Installed | undefined {
   const debian = '/usr/lib/postgresql';
   const versions = listed(debian).toSorted((one, other) => Number(other) - Number(one));
   const folders = [
-    ...versions.map((version) => join(debian, version, 'bin')),
     ...(process.env.PATH ?? '').split(delimiter),
+    ...versions.map((version) => join(debian, version, 'bin')),
   ];
   for (const folder of folders) {
     try {
@@ -128,11 +128,9 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     await promisify(execFile)(command, [...first, ...line], how);
   };
   const initdb = ['-D', dir, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync', ...(log ?? [])];
-  if (of) {
-    const from = ['-h', '127.0.0.1', '-p', `${of.port}`, '-U', 'postgres', '-D', dir, '-R', '-c', 'fast', '--no-sync'];
-    await run('pg_basebackup', from);
-  } else await run('initdb', initdb);
-  for (const [name, text] of Object.entries(files)) {
+  const ofReplica = of && (await copyData(of, dir, as));
+  if (!of) await run('initdb', initdb);
+  for (const [name, text] of Object.entries({ ...ofReplica, ...files })) {
     const file = join(dir, name);
     writeFileSync(file, text, { mode: 0o600 });
     if (as.uid !== undefined) chownSync(file, as.uid, as.gid as number);
@@ -219,6 +217,37 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
       await end(kill ? 'SIGKILL' : immediate ? 'SIGQUIT' : 'SIGINT');
       await launch();
     },
+  };
+}
+
+/**
+ * Copies the data of a server that runs, as pg_basebackup does, which not each package of PostgreSQL has. Returns the
+ * files that make the copy a replica of this server.
+ */
+async function copyData(
+  of: PostgresServer,
+  dir: string,
+  as: ReturnType<typeof otherUser>,
+): Promise<Record<string, string>> {
+  const isOld = Number.parseInt(of.installed.version, 10) < 15;
+  const client = new pg.Client(of.url);
+  await client.connect();
+  await client.query(isOld ? "select pg_start_backup('copy', true, false)" : "select pg_backup_start('copy', true)");
+  // A file that vanishes meanwhile is not needed.
+  await promisify(execFile)('cp', ['-a', of.dir, dir], as).catch(() => {});
+  const stop = isOld ? 'pg_stop_backup(false, false)' : 'pg_backup_stop(false)';
+  const { rows } = await client.query(`select labelfile from ${stop}`);
+  await client.end();
+  rmSync(join(dir, 'postmaster.pid'));
+  // The replica gets the log from the server.
+  for (const folder of ['pg_wal', 'pg_replslot']) {
+    for (const name of listed(join(dir, folder))) rmSync(join(dir, folder, name), { recursive: true });
+  }
+  const settings = readFileSync(join(dir, 'postgresql.auto.conf'), 'utf8');
+  return {
+    backup_label: rows[0].labelfile,
+    'standby.signal': '',
+    'postgresql.auto.conf': `${settings}primary_conninfo = 'host=127.0.0.1 port=${of.port} user=postgres'\n`,
   };
 }
 

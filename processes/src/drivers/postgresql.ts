@@ -112,18 +112,48 @@ export function postgresql(library: SqlLibrary, options: PostgresOptions): Drive
 /** The section of `info` that tells of old rows. */
 const ROWS = 'rows';
 
+const OWN_DATABASE = 'or give the spaces a database of their own on the same server';
+const ON_REPLICA = 'End it there, or set hot_standby_feedback = off there';
+
+/** What may hold a snapshot, by the kinds of `LEFTOVERS`: in words, the view that has it, and what to do. */
+const HOLDERS = {
+  transaction: (pid: string) => ({
+    who: `a transaction of process ${pid}`,
+    view: `pg_stat_activity, pid ${pid}`,
+    advice: `End it (SELECT pg_terminate_backend(${pid})), ${OWN_DATABASE}`,
+  }),
+  prepared: (gid: string) => ({
+    who: `the prepared transaction ${gid}`,
+    view: 'pg_prepared_xacts',
+    advice: `End it (ROLLBACK PREPARED ${literal(gid)}), ${OWN_DATABASE}`,
+  }),
+  replica: (pid: string) => ({
+    who: 'a transaction on a replica',
+    view: `pg_stat_replication, pid ${pid}`,
+    advice: ON_REPLICA,
+  }),
+  slot: (name: string) => ({
+    who: `a transaction on the replica that uses the replication slot ${name}`,
+    view: `pg_replication_slots, slot_name ${name}`,
+    advice: ON_REPLICA,
+  }),
+  'unused slot': (name: string) => ({
+    who: `the replication slot ${name}, which no replica uses,`,
+    view: `pg_replication_slots, slot_name ${name}`,
+    advice: `Start its replica, or drop it (SELECT pg_drop_replication_slot('${name}'))`,
+  }),
+};
+
 class PostgresDriver extends Connections {
   async leftovers(): Promise<Leftovers> {
     const told = await this.info('', ROWS);
-    const [pid, gid, since] = ['pid', 'gid', 'since'].map((field) => told?.get(field));
+    const [kind, name = '', since] = ['kind', 'name', 'since'].map((field) => told?.get(field));
     const oldRows = Number(told?.get('old'));
-    if (!pid && !gid) return { oldRows };
-    const [who, view, end] = gid
-      ? [`the prepared transaction ${gid}`, 'pg_prepared_xacts', `ROLLBACK PREPARED ${literal(gid)}`]
-      : [`a transaction of process ${pid}`, `pg_stat_activity, pid ${pid}`, `SELECT pg_terminate_backend(${pid})`];
+    if (!kind) return { oldRows };
+    const { who, view, advice } = HOLDERS[kind as keyof typeof HOLDERS](name);
     const warning =
       `${who} holds a snapshot${since && ` since ${since}`}, so PostgreSQL removes no old rows, and the tables grow. See ` +
-      `${view}. End it (${end}), or give the spaces a database of their own on the same server`;
+      `${view}. ${advice}`;
     return { oldRows, warning };
   }
 }
@@ -258,8 +288,8 @@ class PostgresConnection implements Connection {
   /** PostgreSQL evicts nothing, and is no cluster. So there is one section, and each other is empty. */
   async info(section: string): Promise<string> {
     if (section !== ROWS) return '';
-    const [[old, pid, gid, since] = []] = await this.#run(LEFTOVERS);
-    return `old:${old}\npid:${pid ?? ''}\ngid:${gid ?? ''}\nsince:${since ?? ''}`;
+    const [[old, kind, name, since] = []] = await this.#run(LEFTOVERS);
+    return `old:${old}\nkind:${kind ?? ''}\nname:${name ?? ''}\nsince:${since ?? ''}`;
   }
 
   async wait(): Promise<never> {
@@ -421,18 +451,29 @@ class PostgresConnection implements Connection {
 }
 
 /**
- * How many old rows there are, and the eldest transaction since which 10,000 others have begun. Only a member of
- * pg_read_all_stats sees since when a transaction of another role lasts.
+ * How many old rows there are, and which snapshot that is held is the eldest, if many transactions have begun since. Only
+ * a member of pg_read_all_stats sees since when a transaction of another role lasts. A replica tells of its snapshots every
+ * ten seconds, so it counts later. A vacuum holds a snapshot that keeps no rows.
  */
-const LEFTOVERS = `select (select coalesce(sum(n_dead_tup), 0)::text from pg_stat_all_tables where schemaname = 'taketurns'),
-    eldest.pid, eldest.gid, to_char(eldest.since at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
-  from (values (1)) one left join (
-    select pid::text, null as gid, xact_start as since, greatest(age(backend_xmin), age(backend_xid)) as age
-      from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
-    union all
-    select null, gid, prepared, age(transaction) from pg_prepared_xacts where database = current_database()
-    order by age desc nulls last limit 1
-  ) eldest on eldest.age > 10000`;
+const LEFTOVERS = `select old.count::text, eldest.kind, eldest.name,
+    to_char(eldest.since at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+  from (select coalesce(sum(n_dead_tup), 0) as count from pg_stat_all_tables where schemaname = 'taketurns') old
+  left join (
+    select * from (
+      select 'transaction' as kind, pid::text as name, xact_start as since,
+          greatest(age(backend_xmin), age(backend_xid)) as age, 10000 as most
+        from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+          and pid not in (select pid from pg_stat_progress_vacuum)
+      union all
+      select 'prepared', gid, prepared, age(transaction), 10000 from pg_prepared_xacts where database = current_database()
+      union all
+      select 'replica', pid::text, null, age(backend_xmin), 100000
+        from pg_stat_activity where datid is null and pid in (select pid from pg_stat_replication)
+      union all
+      select case when active then 'slot' else 'unused slot' end, slot_name, null, age(xmin), 100000
+        from pg_replication_slots
+    ) holder where age > most order by age desc limit 1
+  ) eldest on true`;
 
 /** Has a row if the database has the tables and functions: this function is made last. */
 const IS_MADE = `select 1 from pg_proc p join pg_namespace n on n.oid = p.pronamespace

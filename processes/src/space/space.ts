@@ -51,7 +51,7 @@ export interface SpaceState {
   readonly sessions: readonly { readonly session: string; readonly label: string }[];
   /** On PostgreSQL: how many old rows of all spaces the database keeps, as the server last counted them. */
   readonly oldRows?: number;
-  /** On PostgreSQL: which transaction makes the database keep old rows, so that each call takes longer; and what to do. */
+  /** On PostgreSQL: what makes the database keep old rows, so that the tables grow; and what to do. */
   readonly warning?: string;
 }
 
