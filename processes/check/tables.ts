@@ -761,6 +761,58 @@ export async function compareMore(on: Caller): Promise<void> {
   await call(one, ...make('s', 's', 1), ...ask('s', 1));
   where = { ...where, time: where.time - 1000 };
   await enter(two);
+  // Permits are left when the last waiter has been served.
+  await begin(one, two);
+  await call(one, ...make('s', 's', 4), ...ask('s', 1, 4));
+  await call(two, ...ask('s', 2));
+  await give(one, 's', 1, 4, 0);
+  // When a mutex is granted, requests of other objects have smaller tickets than the next waiter, and so has the holder.
+  for (const next of [two, three]) {
+    await begin(one, two, three);
+    await call(one, ...make('s', 's', 1), ...make('m', 'm', 1), ...ask('s', 1), ...ask('m', 2));
+    await call(two, ...ask('m', 3));
+    await call(three, ...ask('s', 4));
+    await call(next, ...ask('m', 5));
+    await give(one, 'm', 2, 1, 0);
+  }
+  // A request comes again after a loss.
+  await begin(one);
+  await call(one, ...make('s', 's', 2), ...ask('s', 1));
+  goOn(1, '7'.repeat(40));
+  await call(one, ...ask('s', 1));
+  await call(one, ...ask('s', 2));
+  // A part is given back, of what is not held like that and of what is.
+  await begin(one, two);
+  await call(one, ...make('s', 's', 4, '1'), ...make('o', 's', 1), ...ask('s', 1), ...ask('o', 2));
+  await call(two, ...ask('o', 3));
+  const back = (name: string, number: number, n: number, its: string, note = '-'): string[] => [
+    ...['D', name, rid(number), its, hex(n, 8)],
+    ...['1', note, '0', '0'],
+  ];
+  const its = (number: number): string => ticketIn(on.data)(one, rid(number));
+  await call(one, ...back('s', 1, 1, its(1), 'd'));
+  await call(one, ...ask('s', 4, 3));
+  await call(two, ...ask('s', 5, 2));
+  for (const wrong of [
+    back('s', 9, 3, its(4)),
+    back('o', 4, 3, its(4)),
+    back('s', 4, 3, its(2)),
+    back('s', 4, 2, its(4)),
+  ])
+    await call(one, ...wrong);
+  await call(two, ...back('s', 4, 3, its(4)));
+  await call(one, ...back('s', 4, 3, its(4)));
+  await call(one, ...back('s', 4, 2, its(4), 'r'));
+  // What the mutex was passed to belongs to the next object of the name.
+  await begin(one);
+  await call(one, ...make('m', 'm', 1, '1'), ...ask('m', 1));
+  const of = its(1);
+  await call(one, 'K', 'm', '-', ...make('m', 'm', 1, '1'), ...ask('m', 2));
+  await call(one, 'D', 'm', rid(1), of, hex(1, 8), '1', '-', '0', '1', rid(2));
+  // An object that is not kept is free and taken again in a call.
+  await begin(one);
+  await call(one, 'N', 'e', 's', '1', '0', '1', '0', ...ask('e', 1));
+  await call(one, ...back('e', 1, 1, its(1)), ...ask('e', 2));
 }
 
 /** A fixed sequence where each call finds two requests at most, and takes one away (FEW). */
