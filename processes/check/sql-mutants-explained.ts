@@ -211,4 +211,38 @@ export const EXPLAINED_OF_SQL: readonly Explained[] = [
     to: 'null',
     reason: 'The row of an object that was written is at another place then, so nothing writes it twice.',
   },
+  {
+    text: 'lives := false;',
+    from: 'false',
+    reason: 'What is written then is what the row has, or the row is at another place.',
+  },
+  { text: 'lives := its_ticket > o.born;', from: '>', to: '>=', reason: BORN },
+  { text: 'and (x.waits or x.ticket <= o.born)', from: '<=', to: '<', reason: BORN },
+  { text: 'if k < permits then', from: '<', to: '<=', reason: 'A request that is gone is not changed any more.' },
+  {
+    text: 'for i in at + 9..at + 8 + args[at + 8]::int loop',
+    from: '9',
+    to: '(8)',
+    reason: 'No request is called like a count.',
+  },
+  {
+    text: 'for i in at + 9..at + 8 + args[at + 8]::int loop',
+    from: '8',
+    to: '9',
+    reason: 'No request is called like an operation.',
+  },
+  { text: 'c.is_changed := false;', from: 'false', reason: 'The row of a partition is written as it was.' },
+  { text: "expel_1(c, o, 'x', 9223372036854775807);", from: '9223372036854775807', reason: 'No ticket is as large.' },
+  { text: 'cardinality(c.told), 0) loop', from: '0', to: '(-1)', reason: 'A loop to 0 does nothing, as one to -1.' },
+  {
+    text: 'cardinality(c.own), 0) loop',
+    from: '0',
+    reason: 'A place where nothing stands adds nothing to the answer, and a loop to -1 does nothing.',
+  },
+  {
+    text: 'for i in 1..coalesce(cardinality(c.own), 0) loop',
+    from: '1',
+    to: '(0)',
+    reason: 'A place where nothing stands adds nothing to the answer.',
+  },
 ];
