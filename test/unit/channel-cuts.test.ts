@@ -313,6 +313,25 @@ it.each([
 it.each([
   ['receiveAsync', (c: Channel<number>) => c.receiveAsync()],
   ['receiveManyAsync', (c: Channel<number>) => c.receiveManyAsync(2)],
+])('a message that %s has taken is lost if its promise rejects all the same', async (_, receive) => {
+  const { c } = notesOf(user);
+  const [, end] = endsOf(c) as [End, End];
+  const { claimAsync } = end;
+  // As if the stack was exhausted between the copy and the end of the promise.
+  end.claimAsync = async (...given) => {
+    await claimAsync.apply(end, given);
+    throw new RangeError('exhausted');
+  };
+  const received = receive(c);
+  c.send(1);
+  await expect(received).rejects.toThrow('exhausted');
+  expect(end.inTransit).toBe(0);
+  c.dispose();
+});
+
+it.each([
+  ['receiveAsync', (c: Channel<number>) => c.receiveAsync()],
+  ['receiveManyAsync', (c: Channel<number>) => c.receiveManyAsync(2)],
   ['sendAsync', (c: Channel<number>) => c.sendAsync(1)],
 ])(
   'a promise of %s claims once with its permit, also if its claim is cut short as soon as it is made',
