@@ -146,7 +146,7 @@ export class Connections implements Driver {
     const [key = ''] = keys;
     const link = this.#slots.get(this.#slotOf(key))?.commands;
     if (link?.ready) return link.run(script, keys, args);
-    return this.#at(key, 'commands', (link) => link.run(script, keys, args));
+    return this.at(key, 'commands', (link) => link.run(script, keys, args));
   }
 
   confirm(
@@ -158,7 +158,7 @@ export class Connections implements Driver {
     ran?: (reply: unknown) => void,
   ): Promise<number> {
     const [key = ''] = keys;
-    return this.#at(key, 'commands', async (_, node) => {
+    return this.at(key, 'commands', async (_, node) => {
       const link = node.waits ?? this.#open(node, 'waits');
       await link.opened;
       const { resent } = link;
@@ -184,7 +184,7 @@ export class Connections implements Driver {
     };
     this.#channels.set(channel, { slot, heard });
     try {
-      await this.#at(channel, 'messages', (link) => link.subscribe(channel));
+      await this.at(channel, 'messages', (link) => link.subscribe(channel));
     } catch (error) {
       await stop();
       throw error;
@@ -193,13 +193,13 @@ export class Connections implements Driver {
   }
 
   ping(key: string): Promise<unknown> {
-    return this.#at(key, 'messages', (link) => link.ask((server) => server.ping(key)));
+    return this.at(key, 'messages', (link) => link.ask((server) => server.ping(key)));
   }
 
   async info(key: string, section: string): Promise<Map<string, string> | undefined> {
     try {
       const sentAt = clock.now();
-      const text = await this.#at(key, 'commands', (link) => link.ask((server) => server.info(section, key)));
+      const text = await this.at(key, 'commands', (link) => link.ask((server) => server.info(section, key)));
       this.#answers.answered(sentAt);
       const fields = `${text}`.matchAll(/^([^#:\r\n]+):([^\r\n]*)/gm);
       return new Map(Array.from(fields, ([, name, value]) => [name as string, value as string]));
@@ -276,7 +276,7 @@ export class Connections implements Driver {
   /**
    * Calls `act` with a connection to the node that has the key. Rejects if there is no such connection. Never throws.
    */
-  #at<T>(key: string, role: Role, act: (link: Link, node: Node) => Promise<T>): Promise<T> {
+  protected at<T>(key: string, role: Role, act: (link: Link, node: Node) => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const go = (node: Node | undefined) => {
         const link = node?.[role];

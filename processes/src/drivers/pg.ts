@@ -1,7 +1,7 @@
 /** Connections to PostgreSQL by `pg` (node-postgres) 8.11 or later. Each is a client with the options of the user's one. */
 import { SpaceError } from '../errors.js';
 import { clock } from '../runtime/clock.js';
-import type { Rows, Sql, SqlEvents, SqlLibrary } from './postgresql.js';
+import type { Rows, Sql, SqlEvents, SqlLibrary } from './sql.js';
 
 /** A pool or a client of pg. */
 export interface PgClient {

@@ -7,7 +7,7 @@
 import type { Socket } from 'node:net';
 import { SpaceError } from '../errors.js';
 import { clock } from '../runtime/clock.js';
-import type { Rows, Sql, SqlEvents, SqlLibrary } from './postgresql.js';
+import type { Rows, Sql, SqlEvents, SqlLibrary } from './sql.js';
 
 /** An instance: what the function `postgres` returns. */
 export interface PostgresJsClient {

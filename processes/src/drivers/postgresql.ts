@@ -12,10 +12,6 @@
  *
  * All statements are unnamed and carry their values as literals. So they take one round trip with each client library,
  * and run behind a pooler that gives each transaction another backend.
- *
- * The server wakes every connection that listens in the database for each message, whomever it is for. So a connection
- * listens only while this process holds or awaits something, and a moment longer. When it listens again, it tells that
- * messages may have been missed.
  */
 
 import { SpaceError } from '../errors.js';
@@ -23,19 +19,12 @@ import { clock, type Timer } from '../runtime/clock.js';
 import { Connections, type Role } from './connections.js';
 import type { Driver, Leftovers, Script } from './driver.js';
 import type { Connection, Events } from './link.js';
-import { notMade, troubleOf } from './sql-errors.js';
-
-/** The function that a call runs. Its name has the version of the tables and functions. */
-export const TURN_FUNCTION = 'turn_1';
-
-/** The prefix of the channels. A name of a channel has at most 63 bytes, so it has no name of a space. */
-const CHANNEL = 'tt_';
-
-/** For how long a connection listens after the process has neither held nor awaited anything, in milliseconds. */
-const REST = 2000;
-
-/** How often a process that holds or awaits something looks for news if it cannot listen, in milliseconds. */
-const LOOK = 250;
+import { LEFTOVERS, leftoversIn } from './old-rows.js';
+import { CHANNEL, Channels, LOOK } from './postgres-channels.js';
+import { makeSchema } from './schema.js';
+import type { Rows, Sql, SqlEvents, SqlLibrary } from './sql.js';
+import { troubleOf } from './sql-errors.js';
+import { callOf, literal, replyIn, type TurnCall, unescaped } from './sql-text.js';
 
 /** The most calls, and about the most arguments, in one statement. Others wait for its commit. */
 const MOST_CALLS = 32;
@@ -47,35 +36,6 @@ const AGAIN = { first: 1, most: 500 };
 /** To greet: TLS and SCRAM-SHA-256 take five round trips, and the first two statements one each. */
 const GREETING = 7;
 
-export type Rows = readonly (readonly (string | null)[])[];
-
-/** A connection as a client library provides it. */
-export interface Sql {
-  /** Resolves when statements can be run. Rejects if the connection cannot be opened. */
-  readonly opened: Promise<unknown>;
-  /** Runs a statement without parameters. Resolves to its rows, whose values are texts. */
-  query(text: string): Promise<Rows>;
-  /** The number of the backend that the server has told when it greeted. It is known after the first statement. */
-  backend(): number | undefined;
-  keepAlive(alive: boolean): void;
-  /** Closes the connection at once. It may be lost already. */
-  close(): void;
-}
-
-/** What a connection of a client library reports. */
-export interface SqlEvents {
-  connected(): void;
-  lost(error: unknown): void;
-  notified(channel: string, text: string): void;
-}
-
-/** What a client library provides. */
-export interface SqlLibrary {
-  open(events: SqlEvents, most: number): Sql;
-  /** How long the user's client may take to connect, in milliseconds. */
-  readonly connectTimeout: number | undefined;
-}
-
 /** The options of `Space.connect` that are for PostgreSQL alone. */
 export interface PostgresOptions {
   readonly durable: boolean;
@@ -85,8 +45,6 @@ export interface PostgresOptions {
    * to the server directly.
    */
   readonly listen: SqlLibrary | false | undefined;
-  /** The text of the tables and functions. */
-  schema(): Promise<string>;
 }
 
 /** Returns a driver on connections that a client library opens. */
@@ -109,60 +67,14 @@ export function postgresql(library: SqlLibrary, options: PostgresOptions): Drive
   });
 }
 
-/** The section of `info` that tells of old rows. */
-const ROWS = 'rows';
-
-const OWN_DATABASE = 'or give the spaces a database of their own on the same server';
-const ON_REPLICA = 'End it there, or set hot_standby_feedback = off there';
-
-/** What may hold a snapshot, by the kinds of `LEFTOVERS`: in words, the view that has it, and what to do. */
-const HOLDERS = {
-  transaction: (pid: string) => ({
-    who: `a transaction of process ${pid}`,
-    view: `pg_stat_activity, pid ${pid}`,
-    advice: `End it (SELECT pg_terminate_backend(${pid})), ${OWN_DATABASE}`,
-  }),
-  prepared: (gid: string) => ({
-    who: `the prepared transaction ${gid}`,
-    view: 'pg_prepared_xacts',
-    advice: `End it (ROLLBACK PREPARED ${literal(gid)}), ${OWN_DATABASE}`,
-  }),
-  replica: (pid: string) => ({
-    who: 'a transaction on a replica',
-    view: `pg_stat_replication, pid ${pid}`,
-    advice: ON_REPLICA,
-  }),
-  slot: (name: string) => ({
-    who: `a transaction on the replica that uses the replication slot ${name}`,
-    view: `pg_replication_slots, slot_name ${name}`,
-    advice: ON_REPLICA,
-  }),
-  'unused slot': (name: string) => ({
-    who: `the replication slot ${name}, which no replica uses,`,
-    view: `pg_replication_slots, slot_name ${name}`,
-    advice: `Start its replica, or drop it (SELECT pg_drop_replication_slot('${name}'))`,
-  }),
-};
-
 class PostgresDriver extends Connections {
-  async leftovers(): Promise<Leftovers> {
-    const told = await this.info('', ROWS);
-    const [kind, name = '', since] = ['kind', 'name', 'since'].map((field) => told?.get(field));
-    const oldRows = Number(told?.get('old'));
-    if (!kind) return { oldRows };
-    const { who, view, advice } = HOLDERS[kind as keyof typeof HOLDERS](name);
-    const warning =
-      `${who} holds a snapshot${since && ` since ${since}`}, so PostgreSQL removes no old rows, and the tables grow. See ` +
-      `${view}. ${advice}`;
-    return { oldRows, warning };
+  leftovers(): Promise<Leftovers> {
+    return this.at('', 'commands', (link) => link.ask((server) => (server as PostgresConnection).leftovers()));
   }
 }
 
 /** A call of the function. */
-interface Call {
-  readonly space: string;
-  readonly partition: number;
-  readonly args: readonly string[];
+interface Call extends TurnCall {
   resolve(reply: unknown): void;
   reject(error: Error): void;
 }
@@ -178,6 +90,7 @@ class PostgresConnection implements Connection {
   readonly #sql: Sql;
   readonly #events: Events;
   readonly #options: PostgresOptions;
+  readonly #channels: Channels;
   /** The calls and the statements that wait. */
   #calls: Call[] = [];
   #statements: Statement[] = [];
@@ -193,19 +106,19 @@ class PostgresConnection implements Connection {
   #pause = AGAIN.first;
   #pausing: Timer;
   #isAlive = true;
-  /** The channels that somebody has subscribed, by their names here, and those to which the connection listens. */
-  readonly #channels = new Map<string, string>();
-  readonly #listens = new Set<string>();
-  #resting: Timer;
-  #looking: Timer;
 
   constructor(open: (events: SqlEvents) => Sql, events: Events, options: PostgresOptions, role: Role) {
     this.#events = events;
     this.#options = options;
+    this.#channels = new Channels({
+      listens: options.listen !== false,
+      run: (statement) => this.#run(statement),
+      missed: events.missed,
+    });
     this.#sql = open({
       connected: events.connected,
       lost: (error) => this.#lost(error),
-      notified: (name, text) => events.message(this.#channels.get(name) ?? '', unescaped(text)),
+      notified: (name, text) => events.message(this.#channels.named(name) ?? '', unescaped(text)),
     });
     this.#open(role).then(
       () => {
@@ -242,24 +155,7 @@ class PostgresConnection implements Connection {
     }
     // What a pooler gives to others must stay as it is.
     if (isDirect) await sql.query(SETTINGS);
-    if (createSchema && role === 'commands') await this.#makeSchema();
-  }
-
-  /** Makes the tables and functions if the database does not have them. */
-  async #makeSchema(): Promise<void> {
-    const sql = this.#sql;
-    const isMade = async (): Promise<boolean> => (await sql.query(IS_MADE)).length > 0;
-    if (await isMade()) return;
-    const schema = await this.#options.schema();
-    // Of processes that come at once, one makes them, and the others wait for it. After an error the connection ends.
-    try {
-      await sql.query('begin isolation level read committed');
-      await sql.query(`select pg_advisory_xact_lock(${MAKING})`);
-      if (!(await isMade())) await sql.query(schema);
-      await sql.query('commit');
-    } catch (error) {
-      throw notMade(error);
-    }
+    if (createSchema && role === 'commands') await makeSchema(sql);
   }
 
   run(_script: Script, [key = '']: readonly string[], args: readonly string[]): Promise<unknown> {
@@ -285,72 +181,32 @@ class PostgresConnection implements Connection {
     return (await this.#run(`select 1 from pg_stat_activity where ${isRunning}`)).length > 0;
   }
 
-  /** PostgreSQL evicts nothing, and is no cluster. So there is one section, and each other is empty. */
-  async info(section: string): Promise<string> {
-    if (section !== ROWS) return '';
-    const [[old, kind, name, since] = []] = await this.#run(LEFTOVERS);
-    return `old:${old}\nkind:${kind ?? ''}\nname:${name ?? ''}\nsince:${since ?? ''}`;
+  /** The driver asks of memory and of clusters, and PostgreSQL evicts nothing and is no cluster. */
+  async info(): Promise<string> {
+    return '';
+  }
+
+  async leftovers(): Promise<Leftovers> {
+    return leftoversIn(await this.#run(LEFTOVERS));
   }
 
   async wait(): Promise<never> {
     throw new SpaceError('UNCONFIRMED', 'PostgreSQL itself waits for replicas: see synchronous_standby_names');
   }
 
-  // Messages --------------------------------------------------------------------------------------------------------
-
-  async subscribe(channel: string): Promise<void> {
-    this.#channels.set(nameOf(channel), channel);
-    if (this.#isAlive) await this.#listen();
+  subscribe(channel: string): Promise<void> {
+    return this.#channels.subscribe(channel);
   }
 
-  async unsubscribe(channel: string): Promise<void> {
-    const name = nameOf(channel);
-    this.#channels.delete(name);
-    if (this.#listens.delete(name)) await this.#run(`unlisten ${name}`);
+  unsubscribe(channel: string): Promise<void> {
+    return this.#channels.unsubscribe(channel);
   }
 
   keepAlive(alive: boolean): void {
-    this.#sql.keepAlive(alive);
     this.#isAlive = alive;
-    clock.stop(this.#resting);
-    clock.stop(this.#looking);
-    if (this.#channels.size === 0) return;
-    if (alive) {
-      const isBehind = this.#listens.size < this.#channels.size;
-      if (isBehind) this.#listen().then(this.#events.missed, () => {});
-      this.#look();
-    } else {
-      this.#resting = clock.after(REST, () => this.#rest(), false);
-    }
+    this.#sql.keepAlive(alive);
+    this.#channels.keepAlive(alive);
   }
-
-  /** Listens to all channels. */
-  async #listen(): Promise<void> {
-    if (this.#options.listen === false) return this.#look();
-    const names = [...this.#channels.keys()].filter((name) => !this.#listens.has(name));
-    for (const name of names) this.#listens.add(name);
-    await Promise.all(names.map((name) => this.#run(`listen ${name}`)));
-  }
-
-  #rest(): void {
-    if (this.#listens.size === 0) return;
-    this.#listens.clear();
-    this.#run('unlisten *').catch(() => {});
-  }
-
-  /** Looks for news from time to time, if this connection cannot listen. */
-  #look(): void {
-    if (this.#options.listen !== false) return;
-    clock.stop(this.#looking);
-    const look = (): void => {
-      if (this.#isOver || !this.#isAlive) return;
-      this.#events.missed();
-      this.#look();
-    };
-    this.#looking = clock.after(LOOK, look, false);
-  }
-
-  // Statements ------------------------------------------------------------------------------------------------------
 
   #run(text: string): Promise<Rows> {
     return new Promise((resolve, reject) => {
@@ -392,7 +248,7 @@ class PostgresConnection implements Connection {
     this.#send(
       text,
       ([row = []]) => {
-        for (const [at, { resolve }] of ordered.entries()) resolve(JSON.parse(row[at] ?? 'null', unescapedValue));
+        for (const [at, { resolve }] of ordered.entries()) resolve(replyIn(row[at] ?? 'null'));
       },
       (error) => {
         const [only] = calls;
@@ -442,45 +298,14 @@ class PostgresConnection implements Connection {
 
   close(): void {
     this.#isOver = true;
-    for (const timer of [this.#pausing, this.#resting, this.#looking]) clock.stop(timer);
+    clock.stop(this.#pausing);
+    this.#channels.close();
     this.#sql.close();
     // The link has rejected what waits.
     this.#calls = [];
     this.#statements = [];
   }
 }
-
-/**
- * How many old rows there are, and which snapshot that is held is the eldest, if many transactions have begun since. Only
- * a member of pg_read_all_stats sees since when a transaction of another role lasts. A replica tells of its snapshots every
- * ten seconds, so it counts later. A vacuum holds a snapshot that keeps no rows.
- */
-const LEFTOVERS = `select old.count::text, eldest.kind, eldest.name,
-    to_char(eldest.since at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
-  from (select coalesce(sum(n_dead_tup), 0) as count from pg_stat_all_tables where schemaname = 'taketurns') old
-  left join (
-    select * from (
-      select 'transaction' as kind, pid::text as name, xact_start as since,
-          greatest(age(backend_xmin), age(backend_xid)) as age, 10000 as most
-        from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
-          and pid not in (select pid from pg_stat_progress_vacuum)
-      union all
-      select 'prepared', gid, prepared, age(transaction), 10000 from pg_prepared_xacts where database = current_database()
-      union all
-      select 'replica', pid::text, null, age(backend_xmin), 100000
-        from pg_stat_activity where datid is null and pid in (select pid from pg_stat_replication)
-      union all
-      select case when active then 'slot' else 'unused slot' end, slot_name, null, age(xmin), 100000
-        from pg_replication_slots
-    ) holder where age > most order by age desc limit 1
-  ) eldest on true`;
-
-/** Has a row if the database has the tables and functions: this function is made last. */
-const IS_MADE = `select 1 from pg_proc p join pg_namespace n on n.oid = p.pronamespace
-  where n.nspname = 'taketurns' and p.proname = '${TURN_FUNCTION}'`;
-
-/** The number of the lock that who makes the tables and functions has. */
-const MAKING = 0x74_61_6b_65;
 
 /**
  * The settings of a connection: names of PostgreSQL mean what is PostgreSQL's own; no statement has a time limit, because
@@ -494,21 +319,3 @@ const SETTINGS = `set search_path = pg_catalog;
   (select count(set_config(name, '0', false)) from pg_settings where name in ('statement_timeout', 'lock_timeout',
     'idle_in_transaction_session_timeout', 'idle_session_timeout', 'transaction_timeout'))::text,
   (select set_config(name, 'on', false) from pg_settings where name = 'synchronous_commit' and setting = 'off')`;
-
-/** The name of a channel of PostgreSQL: the last 16 characters of a channel name the session. */
-const nameOf = (channel: string): string => CHANNEL + channel.slice(-16);
-
-/** A text in a statement, whatever the server's settings say of backslashes. */
-const literal = (text: string): string => `e'${text.replace(/[\\']/g, '$&$&')}'`;
-
-const callOf = ({ space, partition, args }: Call, durable: boolean, tells: boolean): string => {
-  const array = `{${args.map((each) => `"${escaped(each).replace(/[\\"]/g, '\\$&')}"`).join(',')}}`;
-  return `taketurns.${TURN_FUNCTION}(${literal(space)}, ${partition}, ${literal(array)}, ${durable}, ${tells})`;
-};
-
-/** No text of PostgreSQL has a NUL. So U+0001 n stands for NUL, and U+0001 s for U+0001. */
-const escaped = (text: string): string => text.replaceAll('\x01', '\x01s').replaceAll('\0', '\x01n');
-
-const unescaped = (text: string): string => text.replaceAll('\x01n', '\0').replaceAll('\x01s', '\x01');
-
-const unescapedValue = (_: string, value: unknown): unknown => (typeof value === 'string' ? unescaped(value) : value);

@@ -7,8 +7,8 @@ import { type IoredisClient, ioredis } from './ioredis.js';
 import { type NodeRedisClient, nodeRedis } from './node-redis.js';
 import { type PgClient, pg } from './pg.js';
 import { type PostgresJsClient, postgresJs } from './postgres-js.js';
-import { postgresql, type SqlLibrary } from './postgresql.js';
-import { schema } from './schema.js';
+import { postgresql } from './postgresql.js';
+import type { SqlLibrary } from './sql.js';
 
 /** The clients for which there is a driver. */
 export type Client = IoredisClient | NodeRedisClient | GlideClient | PgClient | PostgresJsClient;
@@ -77,7 +77,7 @@ function ofSql(
   if (listen !== undefined && listening === undefined) {
     throw badType('Space.connect: listen', `${SQL}, or false`, listen);
   }
-  return postgresql(library, { durable, createSchema, listen: listening, schema });
+  return postgresql(library, { durable, createSchema, listen: listening });
 }
 
 function has(value: unknown, ...methods: string[]): boolean {
