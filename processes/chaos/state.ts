@@ -2,7 +2,7 @@
 import { Redis } from 'ioredis';
 import { Data } from '../check/data-model.js';
 import { faultOf, objectsOf } from '../check/invariants.js';
-import { hex, type ObjectRow, objectText, type RequestRow } from '../check/tables.js';
+import { hex, type ObjectRow, objectText, type RequestRow } from '../check/tables-lines.js';
 import type { PostgresServer } from '../servers/postgres.js';
 
 const HASHES = ['meta', 'objects', 'sessions', 'seqs'] as const;

@@ -10,7 +10,8 @@ import { type Constants, HISTORY, START } from './comparing.js';
 import { Data, type Surroundings } from './data-model.js';
 import { Server, turnChunk } from './server.js';
 import { functionsOf, noting, statementsOf } from './sql-mutants.js';
-import { type Caller, encoded, partUnderTest, schemaText, TABLES, Tables } from './tables.js';
+import { encoded, partUnderTest, schemaText, TABLES, Tables } from './tables.js';
+import type { Caller } from './tables-calls.js';
 
 /** In other partitions there are rows of the same names. They are made by so many calls. */
 const CALLS_OF_OTHERS = 60;

@@ -1,23 +1,22 @@
 /**
- * Compares the function of PostgreSQL with the script, call by call (tables.ts), on a server that it starts: the fixed
+ * Compares the function of PostgreSQL with the script, call by call (tables-compared.ts), on a server that it starts: the fixed
  * sequences, and then random calls of so many seeds: `node build/processes/check/tables-cli.js [calls] [seeds] [first seed]`,
  * by default 2,000 calls of each of 4 seeds. Half of the calls are on rates. `POSTGRES_URL` names a server that runs
  * already.
  */
 import { startPostgres } from '../servers/postgres.js';
 import { FEW, USUAL } from './comparing.js';
+import { schemaText, Tables } from './tables.js';
 import {
-  ComparingTables,
   compareFew,
   compareFixed,
   compareFixedRates,
-  compareMore,
   compareRandom,
   compareRandomRates,
+  compareSeldom,
   FEW_OF_RATES,
-  schemaText,
-  Tables,
-} from './tables.js';
+} from './tables-calls.js';
+import { ComparingTables } from './tables-compared.js';
 
 const [calls = 2000, seeds = 4, first = 1] = process.argv.slice(2).map(Number);
 const server = process.env.POSTGRES_URL ? undefined : await startPostgres();
@@ -35,7 +34,7 @@ try {
     };
     if (name === 'usual') {
       await run('fixed sequence', () => compareFixed(on));
-      await run('another fixed sequence', () => compareMore(on));
+      await run('what calls seldom hit', () => compareSeldom(on));
       await run('fixed sequence of rates', () => compareFixedRates(on));
     }
     if (name === 'few') await run('fixed sequence', () => compareFew(on));

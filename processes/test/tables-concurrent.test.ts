@@ -5,7 +5,8 @@
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import { roundsInCi } from '../../test/support/rounds.js';
-import { compareConcurrent, schemaText } from '../check/tables.js';
+import { schemaText } from '../check/tables.js';
+import { compareConcurrent } from '../check/tables-concurrent.js';
 import { startPostgres } from '../servers/postgres.js';
 import * as wire from '../src/script/wire.js';
 import { WHOLE } from './each-server.js';

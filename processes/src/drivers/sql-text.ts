@@ -22,6 +22,6 @@ export const replyIn = (json: string): unknown =>
   JSON.parse(json, (_, value) => (typeof value === 'string' ? unescaped(value) : value));
 
 /** No text of PostgreSQL has a NUL. So U+0001 n stands for NUL, and U+0001 s for U+0001. */
-const escaped = (text: string): string => text.replaceAll('\x01', '\x01s').replaceAll('\0', '\x01n');
+export const escaped = (text: string): string => text.replaceAll('\x01', '\x01s').replaceAll('\0', '\x01n');
 
 export const unescaped = (text: string): string => text.replaceAll('\x01n', '\0').replaceAll('\x01s', '\x01');
