@@ -75,8 +75,9 @@ onServers(
       expect(stderr).toContain('apt-get install redis-server');
     });
 
-    // postgres.test.ts runs the programs of postgresql.md.
-    const pages = readdirSync(docs).filter((page) => page !== 'postgresql.md');
+    // postgres-pages.test.ts runs the programs of these.
+    const ofPostgres = ['postgresql.md', 'from-advisory-locks.md'];
+    const pages = readdirSync(docs).filter((page) => !ofPostgres.includes(page));
     test.each(['README.md', ...pages])('programs of %s', (page) => {
       const text = readFileSync(page === 'README.md' ? join(root, page) : join(docs, page), 'utf8');
       const all = outputs(text, 'js');

@@ -3,35 +3,14 @@ import pg from 'pg';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { findPgBouncer, NO_PGBOUNCER, startPgBouncer } from '../servers/pgbouncer.js';
-import type { SpaceOptions } from '../src/options.js';
-import { Space } from '../src/space/space.js';
 import { proxy } from './postgres-proxy.js';
-import { onPostgres } from './postgres-setting.js';
+import { handOver, onPostgres } from './postgres-setting.js';
 import { until } from './setting.js';
-
-/** Two processes hand a permit over ten times. */
-async function handOver(one: Space, other: Space): Promise<void> {
-  const [mine, yours] = [await one.semaphore('permit', 1), await other.semaphore('permit', 1)];
-  let held = await mine.holdAsync();
-  for (let times = 0; times < 10; times++) {
-    const waiting = (times % 2 === 0 ? yours : mine).holdAsync();
-    await until(async () => (await mine.inspect())?.waiting === 1);
-    await held.release();
-    const next = await waiting;
-    expect(next.token).toBeGreaterThan(held.token);
-    held = next;
-  }
-  await held.release();
-}
 
 onPostgres(
   'a pooler',
   (setting) => {
-    const connect = async (client: unknown, options: SpaceOptions = {}): Promise<Space> => {
-      const space = await Space.connect(client, { space: setting.space, ...options });
-      onTestFinished(() => space.close());
-      return space;
-    };
+    const { connect } = setting;
 
     test('is noticed by the number of the backend, and the error says what to give', async () => {
       const way = await proxy(setting.server.port);

@@ -1,9 +1,10 @@
 /** The tests of a file share one server of PostgreSQL. Each test has a space of its own. */
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, describe, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { findPostgres, NO_POSTGRES, type PostgresServer, startPostgres } from '../servers/postgres.js';
 import type { SpaceOptions } from '../src/options.js';
 import { Space } from '../src/space/space.js';
+import { until } from './setting.js';
 
 export interface PostgresSetting {
   readonly server: PostgresServer;
@@ -11,6 +12,8 @@ export interface PostgresSetting {
   readonly space: string;
   /** Joins the space of this test. Each call stands for another process. */
   join(options?: SpaceOptions): Promise<Space>;
+  /** Joins it with this client. */
+  connect(client: unknown, options?: SpaceOptions): Promise<Space>;
   /** Returns a pool that is closed at the end of the test. */
   another(options?: pg.PoolConfig): pg.Pool;
   /** Ends the backends of all clients. */
@@ -65,8 +68,9 @@ function shared(): PostgresSetting {
     get space() {
       return `test${count}`;
     },
-    async join(options = {}) {
-      const space = await Space.connect(setting.another(), { space: setting.space, ...options });
+    join: (options) => setting.connect(setting.another(), options),
+    async connect(client, options = {}) {
+      const space = await Space.connect(client, { space: setting.space, ...options });
       spaces.push(space);
       return space;
     },
@@ -101,3 +105,18 @@ function shared(): PostgresSetting {
 
 /** The clients besides the one that asks. */
 const CLIENTS = `pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()`;
+
+/** Two processes hand a permit over, again and again: whoever holds next has waited, and has a larger token. */
+export async function handOver(one: Space, other: Space, times = 4): Promise<void> {
+  const [mine, yours] = [await one.semaphore('permit', 1), await other.semaphore('permit', 1)];
+  let held = await mine.holdAsync();
+  for (let time = 0; time < times; time++) {
+    const waiting = (time % 2 === 0 ? yours : mine).holdAsync();
+    await until(async () => (await mine.inspect())?.waiting === 1);
+    await held.release();
+    const next = await waiting;
+    expect(next.token).toBeGreaterThan(held.token);
+    held = next;
+  }
+  await held.release();
+}

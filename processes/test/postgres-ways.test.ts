@@ -14,21 +14,16 @@ import type { SpaceOptions } from '../src/options.js';
 import { Space } from '../src/space/space.js';
 import { Watched } from './drivers-suite.js';
 import { proxy } from './postgres-proxy.js';
-import { onPostgres } from './postgres-setting.js';
+import { handOver, onPostgres } from './postgres-setting.js';
 import { busy, until } from './setting.js';
 
 const LIBRARIES = ['Pool', 'Client', 'postgres'] as const;
 
-/** Joins a space, and takes a permit there by a message. */
-async function turn(make: () => unknown, options: SpaceOptions = {}): Promise<void> {
-  const spaces = [await Space.connect(make(), options), await Space.connect(make(), options)];
-  const [mine, yours] = await Promise.all(spaces.map((space) => space.semaphore('x', 1)));
-  const held = await mine?.holdAsync();
-  const waiting = yours?.holdAsync();
-  await until(async () => (await mine?.inspect())?.waiting === 1);
-  await held?.release();
-  await (await waiting)?.release();
-  await Promise.all(spaces.map((space) => space.close()));
+/** Two processes join a space, hand a permit over, and leave. */
+async function takeTurns(make: () => unknown, options: SpaceOptions = {}): Promise<void> {
+  const [one, other] = [await Space.connect(make(), options), await Space.connect(make(), options)];
+  await handOver(one, other);
+  await Promise.all([one.close(), other.close()]);
 }
 
 /** A certificate for localhost, and its key. */
@@ -68,11 +63,11 @@ onPostgres(
           if (library === 'postgres') return postgres({ ...address, max: 1 } as never);
           return library === 'Pool' ? new pg.Pool(address as never) : new pg.Client(address as never);
         };
-        await turn(() => make("se'cret", { ca }), { createSchema: true });
-        await expect(turn(() => make('wrong', { ca }))).rejects.toMatchObject({ code: 'WRONGPASS' });
-        await expect(turn(() => make("se'cret", false))).rejects.toMatchObject({ code: 'WRONGPASS' });
+        await takeTurns(() => make("se'cret", { ca }), { createSchema: true });
+        await expect(takeTurns(() => make('wrong', { ca }))).rejects.toMatchObject({ code: 'WRONGPASS' });
+        await expect(takeTurns(() => make("se'cret", false))).rejects.toMatchObject({ code: 'WRONGPASS' });
         // Nobody has signed the certificate.
-        const strange = turn(() => make("se'cret", { rejectUnauthorized: true }), { connectTimeout: 500 });
+        const strange = takeTurns(() => make("se'cret", { rejectUnauthorized: true }), { connectTimeout: 500 });
         await expect(strange).rejects.toMatchObject({
           code: 'UNREACHABLE',
           message: expect.stringContaining('self-signed'),
@@ -83,7 +78,7 @@ onPostgres(
     test.each(LIBRARIES)('a Unix socket, by %s', async (library) => {
       const [host, { port }] = [dirname(setting.server.dir), setting.server];
       const address = { port, user: 'postgres', database: 'postgres' };
-      await turn(
+      await takeTurns(
         () => {
           if (library === 'postgres') return postgres({ ...address, path: `${host}/.s.PGSQL.${port}` });
           return library === 'Pool' ? new pg.Pool({ host, ...address }) : new pg.Client({ host, ...address });
@@ -94,7 +89,7 @@ onPostgres(
 
     test('several addresses: postgres takes the next one', async () => {
       const ports = [1, setting.server.port];
-      await turn(() => postgres({ host: ['127.0.0.1', '127.0.0.1'], port: ports, user: 'postgres' } as never));
+      await takeTurns(() => postgres({ host: ['127.0.0.1', '127.0.0.1'], port: ports, user: 'postgres' } as never));
     });
 
     test('several addresses: the error of each is told', async () => {
