@@ -496,6 +496,39 @@ onPostgres('the tables and functions', (setting) => {
     await Promise.all([one.close(), other.close()]);
   });
 
+  test('a role that may not connect hears what to grant', async () => {
+    const url = await fresh();
+    const database = new URL(url).pathname.slice(1);
+    await setting.server.query(`create role outsider login; revoke connect on database ${database} from public`);
+    const connectionString = url.replace('postgres@', 'outsider@');
+    const join = (client: unknown) => refusal(Space.connect(client));
+    for (const client of [setting.another({ connectionString }), postgres(connectionString)]) {
+      const error = await join(client);
+      expect(error.code).toBe('NOPERM');
+      expect([...error.message.matchAll(/GRANT/g)]).toHaveLength(1);
+      const [grant = ''] = /GRANT .*"role"/.exec(error.message) ?? [];
+      await setting.server.query(grant.replace('"database"', database).replace('"role"', 'outsider'));
+      expect(await join(client)).toMatchObject({ code: 'SCHEMA' });
+      await setting.server.query(`revoke connect on database ${database} from outsider`);
+    }
+  });
+
+  test('if the owner of the functions lacks a right, the error says so, and not that this role lacks it', async () => {
+    const url = await fresh();
+    const database = new URL(url).pathname.slice(1);
+    await (await Space.connect(setting.another({ connectionString: url }), { createSchema: true })).close();
+    await setting.server.query(
+      'create role keeper; grant all on schema taketurns to keeper; alter function taketurns.turn_1 owner to keeper',
+      database,
+    );
+    const error = await refusal(Space.connect(setting.another({ connectionString: url })));
+    expect(error).toMatchObject({
+      code: 'NOPERM',
+      message: expect.stringMatching(/permission denied for table partition.*the same role must own the tables/),
+    });
+    expect(error.message).not.toContain('GRANT');
+  });
+
   test('createSchema without the right to create says who must make them', async () => {
     const url = await fresh();
     await setting.server.query('create role poor login');

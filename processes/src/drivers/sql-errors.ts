@@ -17,6 +17,10 @@ interface ServerError {
   readonly severity: string;
   readonly code: string;
   readonly message: string;
+  /** Which function of the server has raised it. */
+  readonly routine?: string;
+  /** What called what, if it comes from within a function. */
+  readonly where?: string;
 }
 
 const isServerError = (error: unknown): error is ServerError => {
@@ -28,9 +32,22 @@ const SCHEMA =
   'the database has no tables and functions of this version of taketurns-processes: run `npx taketurns-processes sql` ' +
   'and give its output to psql, or give Space.connect { createSchema: true }';
 
-const RIGHTS =
-  'a role with rights on the schema must run, for the role of this process, GRANT USAGE ON SCHEMA taketurns TO "role"; ' +
-  'GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA taketurns TO "role"';
+/** Who lacks a right, and what to do. */
+function rightsIn({ message, routine, where }: ServerError): string {
+  const lacks = `lacks a right (${message})`;
+  if (where) {
+    return (
+      `the owner of the functions in the schema taketurns ${lacks}: the same role must own the tables there, and triggers ` +
+      'and policies on them must leave it all rights'
+    );
+  }
+  const rights =
+    routine === 'CheckMyDatabase'
+      ? 'the owner of the database must run, for this role, GRANT CONNECT ON DATABASE "database" TO "role"'
+      : 'a role with rights on the schema must run, for the role of this process, GRANT USAGE ON SCHEMA taketurns TO ' +
+        '"role"; GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA taketurns TO "role"';
+  return `the role of this process ${lacks}: ${rights}`;
+}
 
 /** What an error means. The codes are in appendix A of the manual of PostgreSQL. */
 export function troubleOf(error: unknown): Trouble {
@@ -53,8 +70,7 @@ export function troubleOf(error: unknown): Trouble {
   if (kind === '53' || kind === '54') return refused('OOM', message, error);
   if (/^(42883|3F000|42P01)$/.test(code) && /taketurns/.test(message))
     return refused('SCHEMA', `${SCHEMA} (${message})`, error);
-  if (code === '42501')
-    return refused('NOPERM', `the role of this process lacks a right (${message}): ${RIGHTS}`, error);
+  if (code === '42501') return refused('NOPERM', rightsIn(error), error);
   if (kind === '28') return refused('WRONGPASS', message, error);
   return refused(code, message, error);
 }
