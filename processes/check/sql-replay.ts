@@ -25,6 +25,8 @@ interface Step {
   readonly args: readonly string[];
   readonly where: Surroundings;
   readonly isolation: string;
+  /** The setting synchronous_commit of its connection. */
+  readonly commits: 'on' | 'off' | 'local';
   readonly durable: boolean;
   readonly tells: boolean;
 }
@@ -32,7 +34,7 @@ interface Step {
 /** Functions change often, and few calls come between. So a statement is planned once. */
 const QUICK = 'set plan_cache_mode = force_generic_plan';
 
-const USUAL_STEP = { isolation: 'read committed', durable: true, tells: true };
+const USUAL_STEP = { isolation: 'read committed', commits: 'on', durable: true, tells: true } as const;
 
 /** Notes the calls, and runs them on the model. */
 export class Recorder implements Caller {
@@ -91,6 +93,7 @@ export async function recordOwn(on: Recorder): Promise<void> {
   call(one, ['N', 'm', 'm', '1', '0', '0', '2']);
   for (const isolation of ['repeatable read', 'serializable']) call(one, ['B', '-'], { isolation });
   call(one, ['B', '-'], { durable: false });
+  for (const commits of ['off', 'local'] as const) call(one, ['B', '-'], { commits });
   call(one, ['B', '-', ...wire.enter(1, 3_600_000, 'l', '-', '0').map(String)]);
   call(one, ['?']);
   for (const sid of [one, two]) ask(sid);
@@ -125,8 +128,8 @@ const KEYS_OF_TABLES: Readonly<Record<string, string>> = {
  */
 const REPLAY = (name: string): string => `
 create unlogged table ${name}.step (
-  sequence int, at int, number int, args text[], micros text, history text, isolation text, durable boolean, tells boolean,
-  before json, expected text, reached text[], primary key (sequence, at));
+  sequence int, at int, number int, args text[], micros text, history text, isolation text, commits text,
+  durable boolean, tells boolean, before json, expected text, reached text[], primary key (sequence, at));
 create function ${name}.note(channel text, payload text) returns void language sql as $$
   select set_config('check.told', concat(current_setting('check.told'), channel, ' ', payload, chr(10)), false);
 $$;
@@ -148,6 +151,7 @@ declare
 begin
   perform ${name}.begin(step.micros, step.history);
   perform set_config('check.told', '', false), set_config('check.isolation', step.isolation, false);
+  perform set_config('synchronous_commit', step.commits, true);
   begin
     answer := ${name}.turn_1('test', step.number, step.args, step.durable, step.tells);
   exception when others then
@@ -160,7 +164,7 @@ create function ${name}.do(step ${name}.step) returns text language plpgsql as $
 declare
   did text;
 begin
-  perform set_config('synchronous_commit', 'on', false);
+  perform set_config('synchronous_commit', step.commits, false);
   did := ${name}.did(step);
   return concat_ws(chr(10), did, current_setting('synchronous_commit'));
 end $$;

@@ -227,11 +227,15 @@ onPostgres('clients', (setting) => {
       create or replace trigger see after insert on taketurns.object for each statement execute function see()`);
     await (await join()).mutex('a');
     await (await join({ durable: false })).mutex('b');
+    // Behind a pooler the connections keep the settings of the role.
+    const way = await proxy(setting.server.port);
+    way.backend = 12345;
+    await (await connect(another({ connectionString: way.url }), { listen: false })).mutex('c');
     const seen = await setting.server.query('select setting from seen');
     await setting.server.query(
       'drop table seen; drop function see cascade; alter database postgres reset synchronous_commit',
     );
-    expect(seen.map(({ setting }) => setting)).toEqual(['on', 'off']);
+    expect(seen.map(({ setting }) => setting)).toEqual(['on', 'off', 'on']);
   });
 });
 

@@ -310,12 +310,11 @@ class PostgresConnection implements Connection {
 /**
  * The settings of a connection: names of PostgreSQL mean what is PostgreSQL's own; no statement has a time limit, because
  * the driver has its own; and each statement of the function sees what was committed before. All searches of the function
- * are for few rows of an index, and a plan that was made for a small table must not read a large one whole. A call that
- * need not wait for the disk says so itself. Not each version of PostgreSQL knows all time limits.
+ * are for few rows of an index, and a plan that was made for a small table must not read a large one whole. Not each
+ * version of PostgreSQL knows all time limits.
  */
 const SETTINGS = `set search_path = pg_catalog;
   select set_config('default_transaction_isolation', 'read committed', false),
   set_config('enable_seqscan', 'off', false), set_config('enable_bitmapscan', 'off', false), set_config('jit', 'off', false),
   (select count(set_config(name, '0', false)) from pg_settings where name in ('statement_timeout', 'lock_timeout',
-    'idle_in_transaction_session_timeout', 'idle_session_timeout', 'transaction_timeout'))::text,
-  (select set_config(name, 'on', false) from pg_settings where name = 'synchronous_commit' and setting = 'off')`;
+    'idle_in_transaction_session_timeout', 'idle_session_timeout', 'transaction_timeout'))::text`;

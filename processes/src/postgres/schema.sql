@@ -9,7 +9,8 @@
 --   $2, number    the number of the partition in the space. The first call of a partition makes its row
 --   $3, args      what ARGV is in the script: sid conn channel, then the operations. The function tells a session its
 --                 news by NOTIFY on the channel `channel || sid`, which must be shorter than 64 bytes
---   durable       (a fourth argument, default true) false: the commit need not wait for the disk
+--   durable       (a fourth argument, default true) false: the commit need not wait for the disk. true: it waits, also if
+--                 the role has synchronous_commit = off
 --   tells         (a fifth argument, default true) false: messages only get their numbers, and are not sent. So a call
 --                 can run again whose commit has failed because the queue of notifications is full. The sessions notice
 --                 the missing numbers with their next beats
@@ -1428,7 +1429,11 @@ begin
       upper(current_setting('transaction_isolation')) using errcode = 'invalid_transaction_state',
       hint = 'Call the function in a transaction of its own, or begin with BEGIN ISOLATION LEVEL READ COMMITTED.';
   end if;
-  if not durable then perform set_config('synchronous_commit', 'off', true); end if;
+  if not durable then
+    perform set_config('synchronous_commit', 'off', true);
+  elsif current_setting('synchronous_commit') = 'off' then
+    perform set_config('synchronous_commit', 'on', true);
+  end if;
 
   -- Later statements see what was committed before this one got the lock.
   loop
