@@ -27,8 +27,9 @@ export const TABLES = ['partition', 'history', 'session', 'object', 'request', '
 /** A session that only watches. */
 export const WATCHER = 'b000000000000000';
 
-/** What the function asks for the time, and for the name of a history. */
+/** What the function asks for the time, for the name of a history, and for the identity of its row. */
 const NAME = 'gen_random_uuid()::text';
+const IDENTITY = "concat_ws('-', writer, split_part(pg_relation_filepath(of_table), '/', -2), name)";
 const CLOCK = 'extract(epoch from clock_timestamp()) * 1000000';
 
 const constantOf = (constant: string): RegExp =>
@@ -36,7 +37,7 @@ const constantOf = (constant: string): RegExp =>
 
 /** The schema under a name of its own, with other constants, and with the clock and the history that `Tables` sets. */
 function underTest(schema: string, name: string, constants: Constants): string {
-  for (const asked of [CLOCK, NAME])
+  for (const asked of [CLOCK, NAME, IDENTITY])
     if (!schema.includes(asked)) throw new Error(`the schema does not ask for ${asked}`);
   for (const constant of Object.keys(constants))
     if (!constantOf(constant).test(schema)) throw new Error(`the schema has no constant ${constant}`);
@@ -47,7 +48,8 @@ function underTest(schema: string, name: string, constants: Constants): string {
 export function partUnderTest(part: string, name: string, constants: Constants): string {
   let text = part
     .replace(CLOCK, "current_setting('check.now')::bigint")
-    .replace(NAME, "current_setting('check.history')");
+    .replace(NAME, "current_setting('check.history')")
+    .replace(IDENTITY, 'name');
   for (const [constant, value] of Object.entries(constants)) text = text.replace(constantOf(constant), `$1${value}`);
   return text
     .replace(/\btaketurns\./g, `${name}.`)

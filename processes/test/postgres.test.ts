@@ -6,6 +6,7 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import postgres from 'postgres';
 import { afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { TABLES } from '../check/tables.js';
 import { startPostgres } from '../servers/postgres.js';
 import { schema } from '../src/drivers/schema.js';
 import type { SpaceError } from '../src/errors.js';
@@ -479,6 +480,67 @@ onPostgres('the tables and functions', (setting) => {
     await other.query('select pg_advisory_unlock_all()');
     await (await joining).close();
     other.release(true);
+  });
+
+  test('rows that are restored have another history: tokens rise, and who has lost a grant hears so', async () => {
+    const connectionString = await fresh();
+    const database = new URL(connectionString).pathname.slice(1);
+    const query = (text: string) => setting.server.query(text, database);
+    const join = (options: SpaceOptions = {}) =>
+      Space.connect(setting.another({ connectionString }), { createSchema: true, lease: 60_000, ...options });
+    const [one, other] = [await join(), await join()];
+    const kept = await (await one.mutex('kept')).holdAsync();
+    // A dump, and later what restores it.
+    const each = (text: (table: string) => string): string => TABLES.map(text).join(';');
+    await query(each((table) => `create table public.${table} as table taketurns.${table}`));
+    const lost = await (await other.mutex('lost')).holdAsync();
+    await query(
+      `begin; ${each(
+        (table) =>
+          `delete from taketurns.${table}; insert into taketurns.${table} overriding system value table public.${table}`,
+      )}; commit`,
+    );
+    const third = await join();
+    const next = await (await third.mutex('lost')).holdAsync();
+    expect(next.token).toBeGreaterThan(lost.token);
+    const failovers: Space[] = [];
+    for (const space of [one, other]) space.on('failover', () => failovers.push(space));
+    await setting.cut();
+    await until(() => lost.signal.aborted && failovers.length === 2);
+    expect(lost.signal.reason).toMatchObject({ message: expect.stringContaining('a failover has lost the grant') });
+    expect(kept.signal.aborted).toBe(false);
+    await Promise.all([one, other, third].map((space) => space.close()));
+  });
+
+  test('a copy of the database has another history', async () => {
+    const connectionString = await fresh();
+    const [original, copy] = [new URL(connectionString).pathname.slice(1), `copy${Date.now()}`];
+    const turn = async (url: string): Promise<bigint> => {
+      const space = await Space.connect(setting.another({ connectionString: url }), { createSchema: true });
+      const held = await (await space.mutex('x')).holdAsync();
+      await space.close();
+      return held.token;
+    };
+    const first = await turn(connectionString);
+    const hasEnded = `select from pg_stat_activity where datname = '${original}'`;
+    await until(async () => (await setting.server.query(hasEnded)).length === 0);
+    await setting.server.query(`create database ${copy} template ${original}`);
+    const last = await turn(connectionString);
+    expect(last).toBeGreaterThan(first);
+    expect(await turn(setting.server.url.replace(/postgres$/, copy))).toBeGreaterThan(last);
+  });
+
+  test('a vacuum that writes the rows anew leaves the history', async () => {
+    const space = await setting.join({ lease: 60_000 });
+    await (await space.mutex('x')).holdAsync();
+    const failovers: unknown[] = [];
+    space.on('failover', () => failovers.push(1));
+    await setting.server.query('vacuum full taketurns.history');
+    const resumed = new Promise<void>((heard) => space.on('resumed', heard));
+    await setting.cut();
+    await resumed;
+    await (await space.mutex('y')).holdAsync();
+    expect(failovers).toEqual([]);
   });
 
   test('a role needs USAGE and EXECUTE alone, and the error says so', async () => {

@@ -59,8 +59,9 @@ create table if not exists taketurns.partition (
 ) with (fillfactor = 10);
 
 -- The name of the history of a partition. The table is unlogged, so it is empty after a crash, and on a server that was
--- promoted. Then the data may lack their last calls, and tickets leap. A restored dump has the rows of another history:
--- `delete from taketurns.history` says so.
+-- promoted. Then the data may lack their last calls, and tickets leap. In a restored dump and in a copy of the database the
+-- table has its rows, but another identity, see `history_1`. A copy of the data of a stopped server is like the original:
+-- `delete from taketurns.history` says that it is another history.
 create unlogged table if not exists taketurns.history (
   part int primary key,
   name text collate "C" not null
@@ -211,6 +212,11 @@ $$ select lpad(to_hex(value), 14, '0') $$;
 create or replace function taketurns.number_1(hex text) returns bigint language sql immutable as
 $$ select ('x' || lpad(hex, 16, '0'))::bit(64)::bigint $$;
 
+-- What a row of `history` names: another one if the row was written again, as a restored dump does (xmin), or if it lies in
+-- another database. VACUUM FULL and pg_upgrade keep both.
+create or replace function taketurns.history_1(name text, writer xid, of_table oid) returns text language sql stable as
+$$ select concat_ws('-', writer, split_part(pg_relation_filepath(of_table), '/', -2), name) $$;
+
 -- Where the row of a session or an object is. While a transaction holds a snapshot, the index leads to all earlier versions
 -- of the row, too. A search for the key looks at all of them; the order of these searches, here and in `turn_1`, leads to
 -- the latest version first. The planner takes these functions into the statements.
@@ -235,7 +241,8 @@ begin
   c.is_compared := true;
   if c.current is null then
     c.current := replace(gen_random_uuid()::text, '-', '');
-    insert into taketurns.history values (c.part, c.current);
+    insert into taketurns.history as h values (c.part, c.current)
+      returning taketurns.history_1(h.name, h.xmin, h.tableoid) into c.current;
   end if;
   is_other := c.history is distinct from c.current;
   c.is_changed := true;
@@ -1454,13 +1461,14 @@ begin
   c.work := work;
   c.topmost := 0;
   c.is_changed := false;
-  select s.conn, (select h.name from taketurns.history h where h.part = c.part) as current
+  select s.conn,
+      (select taketurns.history_1(h.name, h.xmin, h.tableoid) from taketurns.history h where h.part = c.part) as current
     into known from taketurns.session s where (s.part, s.sid) >= (c.part, c.sid) and (s.part, s.sid) <= (c.part, c.sid)
     order by s.part desc, s.sid desc limit 1;
   if found then
     c.current := known.current;
   else
-    c.current := (select h.name from taketurns.history h where h.part = c.part);
+    c.current := (select taketurns.history_1(h.name, h.xmin, h.tableoid) from taketurns.history h where h.part = c.part);
   end if;
   c.is_compared := coalesce(c.current = c.history, false);
 
