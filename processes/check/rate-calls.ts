@@ -284,6 +284,12 @@ export function fixedRateCalls(): readonly FixedRateCall[] {
         ask(own, ['T', 1, -1], { known: { epoch: 0, given: given + 19, last: time + 1_000_000 } });
       }
 
+  // A date that was given back is nobody's in the next epoch.
+  const anew: Of = ['anew', numbers(2, 2_000_000)];
+  for (let i = 0; i < 2; i++) ask(anew, ['T', 1, -1]);
+  ask(anew, ['C', time + 995_000, 1, 1, time]);
+  ask(anew, ['T', 1, -1], { known: { epoch: time, given: 3, last: time } });
+
   // Other numbers while dates lie ahead, by R and by a key; and the same numbers.
   for (const name of ['resized', `k${'\0'}sAda`]) {
     const [before, after, again] = [numbers(3, 7_000_000), numbers(5, 2_000_001, 2), numbers(5, 2_000_002, 2)];
@@ -378,21 +384,24 @@ export function fixedRateCalls(): readonly FixedRateCall[] {
   time += 3_000_000;
   ahead += 1_000_000;
   ask(plain, ['I', 1, -1]);
-  // Numbers of several digits are replaced while dates lie ahead.
+  // That was a jump, and nobody gets a date for a beat. Numbers of several digits are replaced while dates lie ahead.
+  time += 2_001_000;
   const wide: Of = ['wide', numbers(40, 7_000_000)];
   for (let i = 0; i < 3; i++) ask(wide, ['T', 1, -1], { told: told() });
   ask(['wide', numbers(50, 9_000_000)], ['R'], { told: told() });
   // A date that is listed comes exactly when its session has ended.
   const ends: Of = ['ends', numbers(1, 12_600_000)];
   for (let i = 0; i < 2; i++) ask(ends, ['T', 1, -1], { told: told() });
-  // After the loss, nobody got a date for 2,000,200 microseconds.
-  time += 14_600_200;
+  time += 12_600_000;
   call(two, wire.rate(...ends, NOTHING, told(), ['I', 1, -1]));
   call(one, ['X']);
   call(two, wire.rate(...ends, NOTHING, told(), ['I', 1, -1]));
-  // A session ends, and its dates are free again. It is told no time.
+  // A session ends, and its dates are free again, also one that a pause has moved. It is told no time.
   const dies: Of = ['dies', numbers(1, 30_000_000)];
-  for (let i = 0; i < 2; i++) call(two, wire.rate(...dies, NOTHING, told(), ['T', 1, -1]));
+  const waits: Of = ['waits', numbers(1, 30_000_000)];
+  for (const each of [dies, waits])
+    for (let i = 0; i < 2; i++) call(two, wire.rate(...each, NOTHING, told(), ['T', 1, -1]));
+  call(two, wire.rate(...waits, NOTHING, told(), ['P', 40_000_000, 7]));
   time += 1_000_000;
   call(two, ['X']);
 
