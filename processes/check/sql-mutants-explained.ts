@@ -11,6 +11,7 @@ const COPY = 'A part of an array that is all of it is the same array.';
 const PASSES = 'A date of this very moment may pass as well as one of the moment before.';
 const BOUND = 'It bounds the work of a call, and a later call does the rest.';
 const BEHIND = 'The place behind a request is the name of none.';
+const LOOK = 'It saves a look at the first request that waits, which asks for one permit at least.';
 const NOTHING = 'Who knows of no permits has nothing to tell.';
 const NULL = 'Null in its place does the same: nothing is added, and no condition on it is true.';
 
@@ -131,6 +132,8 @@ export const EXPLAINED_OF_SQL: readonly Explained[] = [
   },
   { text: 'if k < permits then', to: 'true', reason: 'A request that is gone is not changed any more.' },
   { text: 'if lives then', to: 'true', reason: 'An object that is not written may have any fields.' },
+  { text: 'while o.waiting > 0 and (o.free > 0', from: '>', to: '>=', reason: LOOK },
+  { text: 'while o.waiting > 0 and (o.free > 0', from: '0', to: '(-1)', reason: LOOK },
   { text: 'if o.waiting > 0 then', reason: 'It saves a call that finds nobody who waits.' },
   { text: "if c.idle <> '{}' then", to: 'true', reason: 'It saves a statement that finds no object.' },
   { text: 'if c.is_changed then', to: 'true', reason: 'The row of a partition is written as it was.' },
