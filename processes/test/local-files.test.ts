@@ -26,12 +26,14 @@ import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { Broker } from '../src/local/broker.js';
+import { SocketConnection } from '../src/local/connection.js';
 import { directoryOf } from '../src/local/directory.js';
 import { localDriver } from '../src/local/driver.js';
-import { type Address, Folder, hasDied, newMember, pidOf } from '../src/local/generations.js';
+import { type Address, Folder, type Generation, hasDied, newMember, pidOf } from '../src/local/generations.js';
 import { callLine, deathLine, Journal, readJournal } from '../src/local/journal.js';
 import { address, boot, hasEnded, home, random } from '../src/local/platform.js';
 import { State } from '../src/local/state.js';
+import { Vigil } from '../src/local/vigil.js';
 import type { LocalOptions } from '../src/options.js';
 import { clock } from '../src/runtime/clock.js';
 import { tokenOf } from '../src/script/wire.js';
@@ -883,6 +885,58 @@ test('a process that waits for long hears that it waits', async () => {
   await until(() => heard().includes('[2,'));
   expect(written).toEqual(['[2,["Q 1"]]\n']);
 });
+
+/** A connection to a broker. */
+async function dial(files: Folder, generation: Generation): Promise<SocketConnection> {
+  const owner = { name: newMember(), isNeeded: true, patience: 1000, dialling: undefined, listens: async () => {} };
+  const events = { answered: () => {}, hear: () => {}, suspect: async () => {}, over: () => {} };
+  const connection = (await SocketConnection.dial(files, generation, { ...owner, ...events })) as SocketConnection;
+  onTestFinished(() => connection.end(new Error('the test is over')));
+  return connection;
+}
+
+test.each([
+  ['a thread', true],
+  ['the main thread', false],
+])(
+  'who calls a broker in %s stays awake for the answer; a thread that nobody waits for, for the next call',
+  async (_, hasThread) => {
+    const files = new Folder(folder());
+    const broker = (await Broker.start(files, undefined, newMember(), nobody, hasThread)) as Broker;
+    onTestFinished(() => broker.end());
+    const generation = files.highest() as Generation;
+    closeSync(generation.fd);
+    const [a, b] = [await dial(files, generation), await dial(files, generation)];
+    let vigils: [what: string, who: Vigil][] = [];
+    for (const what of ['begin', 'end'] as const) {
+      const spy = vi.spyOn(Vigil.prototype, what).mockImplementation(function (this: Vigil) {
+        vigils.push([what, this]);
+      });
+      onTestFinished(() => spy.mockRestore());
+    }
+    const open = ['O', '2', '1', '3600000', 'label', '-', '0'];
+    const ask = ['A', 'm', '-', '0000000001', '00000001'];
+    await a.call(['a000000000000001', '0', 'c:', ...open, 'N', 'm', 'm', '1', '0', '0', '0', ...ask]);
+    const own = vigils[0]?.[1];
+    const of = (isOwn: boolean) => vigils.filter(([, who]) => (who === own) === isOwn).map(([what]) => what);
+    expect(of(true)).toEqual(['begin', 'end']);
+    expect(of(false)).toEqual(hasThread ? ['end', 'begin'] : []);
+    await b.call(['b000000000000001', '0', 'c:', ...open]);
+    vigils = [];
+    const waits = b.call(['b000000000000001', '0', 'c:', ...ask]);
+    await until(() => read(files).object('m')?.waiting === 1);
+    await a.call(['a000000000000001', '0', 'c:', 'X']);
+    await waits;
+    const begun = vigils.filter(([what]) => what === 'begin').map(([, who]) => who);
+    expect(begun.length).toBe(2);
+    expect(begun.filter((who) => who === own).length).toBe(1);
+    // While `a` has a call under way, another answer does not end its vigil.
+    vigils = [];
+    const calls = [a.call(['malformed']), a.call(['malformed'])].map((call) => call.catch(() => {}));
+    await Promise.all(calls);
+    expect(of(true)).toEqual(['begin', 'begin', 'end']);
+  },
+);
 
 test('a malformed call is refused, and changes nothing', async () => {
   const directory = folder();

@@ -32,6 +32,7 @@ import { type Line, lineOf, onLines, Writer } from './lines.js';
 import { type Listener, Members } from './members.js';
 import { listen, random } from './platform.js';
 import { type Message, type Outcome, State } from './state.js';
+import { Vigil } from './vigil.js';
 
 /**
  * How long a new broker waits for a member to connect, before it asks whether its process lives, in milliseconds: for
@@ -98,6 +99,8 @@ export class Broker {
   readonly #events: BrokerEvents;
   /** Whether the broker has a thread for itself, which it keeps alive. */
   readonly #hasThread: boolean;
+  /** A member that was answered often calls again at once. Only a broker with a thread of its own waits awake for this. */
+  readonly #vigil: Vigil | undefined;
   #isOver = false;
   /** Whether `#grantMore` comes soon. */
   #isGranting = false;
@@ -154,6 +157,7 @@ export class Broker {
     this.#server = server;
     this.#events = events;
     this.#hasThread = hasThread;
+    this.#vigil = hasThread ? new Vigil() : undefined;
     // Whoever has made the generation before, or this one, has seen that nobody lives who uses another format.
     const last = readJournal(folder, generation.number, before !== undefined);
     const topmost = (): number => Math.max(events.lastTicket?.() ?? 0, last as number);
@@ -236,6 +240,7 @@ export class Broker {
     let member: string | undefined;
     onLines(socket, (read) => {
       if (this.#isOver) return;
+      this.#vigil?.end();
       if (member === undefined && read.length > 0) {
         const [cookie, name] = read.shift() as Line;
         if (cookie !== this.#generation.address.cookie || !isMember(name)) {
@@ -371,6 +376,8 @@ export class Broker {
     this.#deliver(served.messages);
     if (served.isUrgent) writer.write(served.answers);
     else if (served.answers !== '') writer.writeLater(served.answers);
+    // While members wait for each other, a broker that stays awake would take a processor from them.
+    if (served.isUrgent && served.messages.length === 0) this.#vigil?.begin();
     this.#journal.rotate();
     this.#grantMore();
     if (served.left.length > 0) delay?.(served.left);

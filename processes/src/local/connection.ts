@@ -15,6 +15,7 @@ import type { Broker } from './broker.js';
 import type { Folder, Generation } from './generations.js';
 import { type Line, lineOf, onLines } from './lines.js';
 import { LOOK, Patience } from './patience.js';
+import { Vigil } from './vigil.js';
 
 /**
  * How often a process that is needed sends a ping, or asks the broker in its own thread, in milliseconds. Each of them
@@ -135,6 +136,8 @@ export class SocketConnection implements Connection {
   readonly #owner: Owner;
   readonly #socket: Socket;
   readonly #pending = new Map<number, Pending>();
+  /** A broker that is awake answers at once. */
+  readonly #vigil = new Vigil();
   #last = 0;
   #isUp = false;
   #isOver = false;
@@ -187,6 +190,7 @@ export class SocketConnection implements Connection {
       this.#pending.set(id, { patience: new Patience(), resolve, reject });
       this.#socket.write(args ? lineOf(id, args) : lineOf(id));
       this.watch();
+      this.#vigil.begin();
     });
   }
 
@@ -198,6 +202,7 @@ export class SocketConnection implements Connection {
     this.#owner.answered();
     const pending = this.#pending.get(id as number);
     this.#pending.delete(id as number);
+    if (this.#pending.size === 0) this.#vigil.end();
     if (value === null) pending?.reject(new Error(`${text}`));
     else pending?.resolve(value);
   }
