@@ -1,4 +1,7 @@
-/** What taketurns-processes needs of a client of Valkey or Redis. A driver provides this for each client library. */
+/**
+ * What taketurns-processes needs of a server of Valkey, Redis or PostgreSQL. A driver provides this for each client
+ * library.
+ */
 import type { AnswerTimes } from './answer-times.js';
 
 /** Stops listening. */
@@ -13,7 +16,7 @@ export interface Leftovers {
 /**
  * What connects a space to one server or one cluster. A driver is made from a client of the user. It has two
  * connections of its own, which are duplicates of the user's client: one for commands and one for messages. A
- * connection never resends a command by itself, and keeps no commands for later while it is down.
+ * connection never resends a command that may have run, and keeps no commands for later while it is down.
  */
 export interface Driver {
   /** Whether the driver speaks to a cluster. In a cluster messages are sharded. */
@@ -38,10 +41,10 @@ export interface Driver {
   readonly longestPause?: number;
 
   /**
-   * Runs the script with the keys and arguments: by `EVALSHA`, and by `EVAL` if the server does not know the script.
-   * Resolves to the reply, whose strings are decoded as UTF-8. Rejects at once while the driver is not connected. If
-   * the connection is lost before the answer has come, rejects with the client's error. Calls are sent in the order in
-   * which they are made.
+   * Runs the script with the keys and arguments: by `EVALSHA`, and by `EVAL` if the server does not know the script. On
+   * PostgreSQL a function takes the place of the script. Resolves to the reply, whose strings are decoded as UTF-8.
+   * Rejects at once while the driver is not connected. If the connection is lost before the answer has come, rejects with
+   * the client's error. Calls are sent in the order in which they are made.
    *
    * Never throws.
    */

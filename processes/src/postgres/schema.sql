@@ -22,19 +22,33 @@
 -- partition, or of partitions in ascending order; otherwise two transactions may wait for each other. The function needs
 -- READ COMMITTED, where each of its statements sees what was committed before the call got its partition.
 --
--- This file changes nothing that exists already, and can run again. The names of functions and types carry a version, so
--- two releases of the package can use the same tables side by side. A change of any function here is a new version.
+-- This file can run again: it keeps all rows, and makes what is missing. The names of functions and types carry a version,
+-- so two releases of the package can use the same tables side by side. A change of any function here is a new version.
 
 create schema if not exists taketurns;
 
+-- How to read this file: `turn_1`, at the end, runs the operations of a call one after the other. What it knows of the call
+-- is in the record `c`. A function that changes the call, an object `o` or a rate `r` takes them and returns them, so its
+-- caller writes `c := f(c)`, or `did := f(c, o); c := did.c; o := did.o`. What most calls need is written out in `turn_1`,
+-- because it costs time to call a function.
+
 -- Tables ---------------------------------------------------------------------------------------------------------------
+--
+-- What the keys of the script are here:
+--
+--   META                      partition; the time since when a request holds is in its row
+--   OBJECTS                   object; the deaths of which a holder was told are in the row of its request
+--   QUEUE                     the rows of request with `waits`; the entries NUL name are in unfinished
+--   RECORDS                   request, and for the dates of rates dated
+--   SESSIONS, LEASES, SEQS    session: conn, reads and label; sign; seq
+--   the keys of rates         rate
 --
 -- Texts sort by their bytes. Tickets are numbers here, and 14 hexadecimal digits in args and replies. Times are
 -- milliseconds of Unix time, but for those of rates, which are microseconds.
 
 -- One row a partition. Its lock makes the calls of the partition run one after the other. `history` to `late` are as in
--- tickets.lua, `first` and `since` as in sessions.lua, `shift`, `seen`,
--- `timer` and `noticed` as in rates.lua (`offset` and `lost` there are the first and the last of these).
+-- tickets.lua, `first` and `since` as in sessions.lua; `began`, `noticed`, `shift`, `seen` and `timer` as in rates.lua, where
+-- `noticed` is called `lost`, and `shift` is called `offset`.
 create table if not exists taketurns.partition (
   id int generated always as identity primary key,
   space text collate "C" not null,
@@ -262,6 +276,7 @@ begin
   end if;
 end $$;
 
+-- Gives a ticket, which is then the ticket of the call.
 create or replace function taketurns.next_ticket_1(inout c taketurns.call_1) language plpgsql as $$
 begin
   if not c.is_compared then c := taketurns.compare_1(c); end if;
@@ -271,6 +286,7 @@ end $$;
 
 -- Objects (objects.lua) ------------------------------------------------------------------------------------------------
 
+-- Writes an object.
 create or replace function taketurns.keep_1(inout c taketurns.call_1, in o taketurns.object) language plpgsql as $$
 begin
   update taketurns.object x set kind = o.kind, max = o.max, free = o.free, waiting = o.waiting, deaths = o.deaths,
@@ -1191,7 +1207,8 @@ end $$;
 
 -- All operations but A, D, T and E (operations.lua) --------------------------------------------------------------------
 
--- at: where the arguments of the operation begin, and then behind them. answer: as JSON.
+-- operations.lua says what each operation does, and what it answers. at: where the arguments of the operation begin, and
+-- then the place behind them. answer: as JSON.
 create or replace function taketurns.operation_1(
   inout c taketurns.call_1, in letter text, in args text[], inout at int, out answer text
 ) language plpgsql as $$
@@ -1212,7 +1229,7 @@ declare
   up_to bigint;
 begin
   case letter
-  when 'C' then
+  when 'C' then -- rid
     select * into r from taketurns.request x where x.part = c.part and x.sid = c.sid and x.rid = args[at];
     if r.waits then
       c := taketurns.drop_1(c, c.sid, r.rid, false);
@@ -1223,7 +1240,7 @@ begin
       said := did.told;
     end if;
     at := at + 1;
-  when 'B', 'W' then
+  when 'B', 'W' then -- seen
     if letter = 'W' then c.caller := ''; end if;
     did := taketurns.beat_1(c, args[at]);
     c := did.c;
@@ -1276,7 +1293,7 @@ begin
     end loop;
     answer := to_json(sessions)::text;
     at := at + 3 + args[at + 2]::int;
-  when 'U' then
+  when 'U' then -- count rid...
     -- Each request has the time since when it holds, so a beat need not name it.
     said := 'U';
     at := at + 1 + args[at]::int;
@@ -1331,7 +1348,7 @@ begin
       end if;
     end if;
     at := at + case letter when 'K' then 2 else 3 end;
-  when 'G' then
+  when 'G' then -- seen low high
     c := taketurns.clock_1(c, args[at]::double precision, args[at + 1]::double precision, args[at + 2]::double precision, 0);
     c.timer := c.sid;
     said := 'G ' || c.moment::bigint || ' ' || coalesce(c.began, 0);
@@ -1377,7 +1394,7 @@ begin
         c.now::text)::text;
     end if;
     at := at + 4;
-  when 'J' then
+  when 'J' then -- from
     select array_agg(x.sid || ' ' || coalesce(x.conn || ' ' || x.reads || ' ' || x.label, 'dead') order by x.sign, x.sid),
         case when count(*) = most_found then '(' || max(x.sign) else '-' end
       into lines, behind from (
@@ -1385,7 +1402,7 @@ begin
           and (args[at] = '-inf' or s.sign > substr(args[at], 2)::bigint) order by s.sign, s.sid limit most_found) x;
     answer := to_json(('J ' || c.epoch || ' ' || c.history || ' ' || c.ticket || ' ' || behind) || lines)::text;
     at := at + 1;
-  when 'P' then -- the cursor is 0, or a colon and the last name that was told
+  when 'P' then -- cursor: 0, or a colon and the last name that was told
     select array_agg(x.name || E'\x01n' || x.kind || ' ' || x.max || ' ' || x.robust::int || ' ' || x.ephemeral::int || ' '
           || taketurns.hex_1(x.born) || ' ' || x.free || ' ' || x.waiting || ' ' || x.deaths
           || case when x.kind = 'm' then ' ' || x.bypass || ' ' || x.passes || ' ' || x.lent || ' ' || x.noticed::int || ' '

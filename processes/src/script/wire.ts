@@ -5,6 +5,8 @@
  *             <-- a reply: one answer for each operation, then news of requests
  *             <-- messages: a number, and news of requests
  *
+ * On PostgreSQL a function takes the place of the script (../postgres/schema.sql), and speaks the same.
+ *
  * One function here writes the arguments of each operation, and one reads each answer. The parts of the script say what
  * the operations do. No other file takes these texts apart. An answer and a message tell the state of a request in
  * different forms; `fateIn` and `newsIn` make a `Fate` of both.
