@@ -1,7 +1,7 @@
 /** Connections to PostgreSQL by `pg` (node-postgres) 8.11 or later. Each is a client with the options of the user's one. */
 import { SpaceError } from '../errors.js';
 import { clock } from '../runtime/clock.js';
-import type { Rows, Sql, SqlEvents, SqlLibrary } from './sql.js';
+import { FAREWELL, type Rows, type Sql, type SqlEvents, type SqlLibrary } from './sql.js';
 
 /** A pool or a client of pg. */
 export interface PgClient {
@@ -42,9 +42,6 @@ interface Wire {
   readonly stream: { destroy(): void; unref?(): void };
   once(event: 'connect', heard: () => void): void;
 }
-
-/** How long a connection may take to tell the server that it ends, in milliseconds. */
-const FAREWELL = 500;
 
 /** Each value as the text that the server sends. */
 const TEXTS = { getTypeParser: () => String };

@@ -7,7 +7,7 @@
 import type { Socket } from 'node:net';
 import { SpaceError } from '../errors.js';
 import { clock } from '../runtime/clock.js';
-import type { Rows, Sql, SqlEvents, SqlLibrary } from './sql.js';
+import { FAREWELL, type Rows, type Sql, type SqlEvents, type SqlLibrary } from './sql.js';
 
 /** An instance: what the function `postgres` returns. */
 export interface PostgresJsClient {
@@ -36,9 +36,6 @@ interface Instance {
 }
 
 type Make = (options: object) => Instance;
-
-/** How long a connection may take to tell the server that it ends, in milliseconds. */
-const FAREWELL = 500;
 
 /** Returns what opens connections with the options of an instance, which is not used. */
 export function postgresJs(client: PostgresJsClient): SqlLibrary {

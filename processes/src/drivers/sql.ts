@@ -14,9 +14,12 @@ export interface Sql {
   /** The number of the backend that the server has told when it greeted. It is known after the first statement. */
   backend(): number | undefined;
   keepAlive(alive: boolean): void;
-  /** Closes the connection at once. It may be lost already. */
+  /** Closes the connection at once. It may be lost already. It has FAREWELL to tell the server. */
   close(): void;
 }
+
+/** How long a connection may take to tell the server that it ends, in milliseconds. */
+export const FAREWELL = 500;
 
 /** What a connection of a client library reports. */
 export interface SqlEvents {
@@ -27,6 +30,7 @@ export interface SqlEvents {
 
 /** What a client library provides. */
 export interface SqlLibrary {
+  /** most: how many milliseconds it may take to connect to one address. */
   open(events: SqlEvents, most: number): Sql;
   /** How long the user's client may take to connect, in milliseconds. */
   readonly connectTimeout: number | undefined;
