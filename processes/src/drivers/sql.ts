@@ -14,7 +14,7 @@ export interface Sql {
   /** The number of the backend that the server has told when it greeted. It is known after the first statement. */
   backend(): number | undefined;
   keepAlive(alive: boolean): void;
-  /** Closes the connection at once. It may be lost already. It has FAREWELL to tell the server. */
+  /** Closes the connection, which may be lost already. The server is told of the end within FAREWELL, or not at all. */
   close(): void;
 }
 

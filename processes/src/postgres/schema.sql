@@ -36,10 +36,10 @@ create schema if not exists taketurns;
 --
 -- What the keys of the script are here:
 --
---   META                      partition; the time since when a request holds is in its row
+--   META                      partition; since when a request holds is in the row of the request
 --   OBJECTS                   object; the deaths of which a holder was told are in the row of its request
 --   QUEUE                     the rows of request with `waits`; the entries NUL name are in unfinished
---   RECORDS                   request, and for the dates of rates dated
+--   RECORDS                   request; the dates of rates are in dated
 --   SESSIONS, LEASES, SEQS    session: conn, reads and label; sign; seq
 --   the keys of rates         rate
 --
