@@ -5,6 +5,8 @@
  *                         measures for itself how many calls take this time (setAwake)
  *     only in a short     in a queue of a few more than `near` waiters there are more threads than processors. There a
  *     queue               polling thread only keeps a processor from the thread that is due next
+ *     less behind         in a queue of more than `near` waiters not all can run. There a waiter with others before it
+ *     others              polls a quarter as often, and so leaves its processor to those before it
  *     on one of two       grant, if the waiter is one of the next two in the queue: this is the fastest way. Otherwise
  *     words               its own element, which is written only by the thread that admits the waiter. So at most two
  *                         waiters poll one cache line, however many waiters poll
@@ -42,6 +44,8 @@ const TRIAL: i32 = 128;
 const VAIN_SHIFT: i32 = 4;
 /** The bits of the count of vain polls, which wraps round. */
 const COUNT_MASK: i32 = 0xffff;
+/** In a queue of more than `near` waiters, the number of polls of all but the next one is shifted right by this. */
+const BEHIND_SHIFT: i32 = 2;
 /** A queue is crowded if it has more than `near` + CROWD waiters. */
 const CROWD: i64 = 2;
 /** A waiter is woken early when fewer than so many requests of its width are before it. In a convoy, `near` counts. */
@@ -107,9 +111,13 @@ export function isCrowded(o: usize, width: i64): bool {
   return atomic.load<i64>(o, TICKET) - atomic.load<i64>(o, GRANT) > (near + CROWD) * width;
 }
 
-/** Returns whether more than `near` requests of this width are before the request with this first ticket. */
-export function isFar(o: usize, start: i64, width: i64): bool {
-  return start - atomic.load<i64>(o, GRANT) > near * width;
+/** Returns how often a waiter polls that has just come into the queue. `start` is the first ticket of its request. */
+export function pollsOnArrival(o: usize, start: i64, width: i64): i32 {
+  const grant = atomic.load<i64>(o, GRANT);
+  const ahead = start - grant;
+  if (isCrowded(o, width) || ahead > near * width) return 0;
+  const isLong = atomic.load<i64>(o, TICKET) - grant > near * width;
+  return pollsOf(o) >> (isLong && ahead > 0 && isAdaptive(o) ? BEHIND_SHIFT : 0);
 }
 
 /** Records that a waiter has polled in vain. */

@@ -173,13 +173,13 @@ import {
   AHEAD,
   isAdaptive,
   isCrowded,
-  isFar,
   markSleeper,
   mayWake,
   near,
   noSleepers,
   pause,
   pollsOf,
+  pollsOnArrival,
   pollsPaid,
   pollsWereVain,
 } from './polling';
@@ -385,7 +385,7 @@ export function untilDue(s: usize, e: usize, most: i64): i32 {
   const start = atomic.load<i64>(e, E_START);
   const width = widthOf(atomic.load<i64>(e, E_REQUEST));
   const due = start + width;
-  polls = isCrowded(s, width) || isFar(s, start, width) ? 0 : pollsOf(s);
+  polls = pollsOnArrival(s, start, width);
   if (poll(s, s + GRANT, due, (most + 1) * width, true)) return ADMITTED;
   if (most === 0) polls = 0;
   enterBoth(s, e, start, due); // D2 write
