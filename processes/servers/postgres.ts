@@ -24,6 +24,8 @@ export interface PostgresServer {
   readonly port: number;
   /** Of the process that runs now, or ran last. */
   readonly pid: number;
+  /** Whether the process has ended that ran last. */
+  readonly hasEnded: boolean;
   readonly url: string;
   /** Runs statements over a connection of its own, as a superuser. Resolves to the rows of the last one. */
   query(text: string, database?: string): Promise<Record<string, unknown>[]>;
@@ -162,7 +164,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     }
     started.unref();
     for (;;) {
-      if (started.exitCode !== null || started.signalCode !== null) {
+      if (hasEnded(started)) {
         throw new Error(`the server has ended: ${output.join('').trim().split('\n').slice(-3).join(' ')}`);
       }
       if (await query(port, 'select 1').catch(() => undefined)) return;
@@ -181,7 +183,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   };
   const end = async (name: NodeJS.Signals): Promise<void> => {
     const ended = child;
-    if (ended.exitCode !== null || ended.signalCode !== null) return;
+    if (hasEnded(ended)) return;
     ended.ref();
     const exit = once(ended, 'exit');
     const own = backends();
@@ -200,6 +202,9 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     port,
     get pid() {
       return child.pid as number;
+    },
+    get hasEnded() {
+      return hasEnded(child);
     },
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
     query: (text, database) => query(port, text, database),
@@ -262,6 +267,8 @@ async function query(port: number, text: string, database = 'postgres'): Promise
     await client.end().catch(() => {});
   }
 }
+
+const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null;
 
 /** The state and the parent of a process. */
 function statusOf(pid: number): { readonly state: string; readonly parent: number } | undefined {
