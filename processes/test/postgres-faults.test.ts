@@ -6,7 +6,7 @@ import { fnv1a } from '../src/runtime/hash.js';
 import { Space } from '../src/space/space.js';
 import { WHOLE } from './each-server.js';
 import { proxy } from './postgres-proxy.js';
-import { onPostgres } from './postgres-setting.js';
+import { LONG_LEASE, onPostgres, PATIENT } from './postgres-setting.js';
 import { sleep, until } from './setting.js';
 
 /** How often something is cut, killed or restarted. */
@@ -62,7 +62,7 @@ onPostgres(
       ['53200', 'out of memory'],
       ['54000', 'a limit is reached'],
     ])('without memory or disk space the caller hears so, and what is held stays held (%s)', async (code, message) => {
-      const space = await join();
+      const space = await join({ lease: LONG_LEASE });
       const kept = await (await space.mutex('kept')).holdAsync();
       const semaphore = await space.semaphore('x', 1);
       await failing('request', code, message, 1);
@@ -73,7 +73,7 @@ onPostgres(
     });
 
     test('another error reaches the caller with its code', async () => {
-      const space = await join();
+      const space = await join({ lease: LONG_LEASE });
       const kept = await (await space.mutex('kept')).holdAsync();
       const semaphore = await space.semaphore('x', 1);
       await failing('request', '22012', 'division by zero', 1);
@@ -85,7 +85,11 @@ onPostgres(
     test('calls in one statement with one that fails do not fail with it', async () => {
       const way = await proxy(setting.server.port);
       const partitions = 16;
-      const space = await Space.connect(another({ connectionString: way.url }), { space: setting.space, partitions });
+      const space = await Space.connect(another({ connectionString: way.url }), {
+        space: setting.space,
+        partitions,
+        ...PATIENT,
+      });
       await query(`create function public.fail() returns trigger language plpgsql as $$ begin
         if new.name = 'bad' then raise exception division_by_zero; end if;
         return new;
@@ -179,7 +183,7 @@ onPostgres(
         'grant usage on schema taketurns to guest; grant execute on all functions in schema taketurns to guest',
       );
       const connectionString = setting.server.url.replace('postgres@', 'guest@');
-      const joining = Space.connect(another({ connectionString }), { space: setting.space, connectTimeout: 30_000 });
+      const joining = Space.connect(another({ connectionString }), { space: setting.space, ...PATIENT });
       await sleep(300);
       await query('alter database postgres connection limit -1');
       const space = await joining;
@@ -191,7 +195,7 @@ onPostgres(
       'an answer that is lost after the commit loses no permit and grants none twice (%i)',
       async () => {
         const way = await proxy(setting.server.port);
-        const space = await Space.connect(another({ connectionString: way.url }), { space: setting.space });
+        const space = await Space.connect(another({ connectionString: way.url }), { space: setting.space, ...PATIENT });
         const other = await join();
         const [mine, yours] = [await space.semaphore('x', 2), await other.semaphore('x', 2)];
         let last = 0n;
@@ -210,7 +214,7 @@ onPostgres(
 
     test('connections that carry nothing are replaced, and who waits is served', async () => {
       const way = await proxy(setting.server.port);
-      const options = { space: setting.space, lease: 2000 };
+      const options = { space: setting.space, lease: 2000, ...PATIENT };
       const space = await Space.connect(another({ connectionString: way.url }), options);
       const other = await join({ lease: 2000 });
       const [mine, yours] = [await space.semaphore('x', 1), await other.semaphore('x', 1)];
@@ -233,7 +237,7 @@ onPostgres(
       async (kind) => {
         const way = await proxy(setting.server.port);
         const client = kind === 'Pool' ? another({ connectionString: way.url }) : postgres(way.url);
-        const space = await Space.connect(client, { space: setting.space, lease: 1000 });
+        const space = await Space.connect(client, { space: setting.space, lease: 1000, ...PATIENT });
         const mutex = await space.mutex('x');
         const holder = await another().connect();
         await holder.query('begin; select from taketurns.partition for update');
@@ -261,7 +265,8 @@ onPostgres(
     });
 
     test('when a backend is killed the server starts again, what is held stays held, and tokens rise', async () => {
-      const [one, other] = [await join(), await join()];
+      const lease = LONG_LEASE;
+      const [one, other] = [await join({ lease }), await join({ lease })];
       const failovers: number[] = [];
       other.on('failover', () => failovers.push(1));
       const [mine, yours] = [await one.mutex('x'), await other.mutex('x')];
@@ -286,7 +291,7 @@ onPostgres(
     }, async () => {
       const ways = await Promise.all([1, 2, 3].map(() => proxy(setting.server.port)));
       const spaces = await Promise.all(
-        ways.map(({ url }) => Space.connect(another({ connectionString: url }), { space: setting.space })),
+        ways.map(({ url }) => Space.connect(another({ connectionString: url }), { space: setting.space, ...PATIENT })),
       );
       let isOver = false;
       let [inside, turns, last] = [0, 0, 0n];

@@ -2,7 +2,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { findPostgres, type PostgresServer, startPostgres } from '../servers/postgres.js';
 import { Space } from '../src/space/space.js';
-import { onPostgres } from './postgres-setting.js';
+import { LONG_LEASE, onPostgres, PATIENT } from './postgres-setting.js';
 import { sleep, until } from './setting.js';
 import { NO_SMALL_DISK, type SmallDisk, smallDisk } from './small-disk.js';
 
@@ -15,7 +15,7 @@ onPostgres(
     /** Two processes on a server of their own. */
     async function two(server: PostgresServer, lease: number): Promise<[Space, Space]> {
       const join = () =>
-        Space.connect(another({ connectionString: server.url }), { createSchema: true, lease, connectTimeout: 60_000 });
+        Space.connect(another({ connectionString: server.url }), { createSchema: true, lease, ...PATIENT });
       const spaces: [Space, Space] = [await join(), await join()];
       onTestFinished(async () => {
         await Promise.all(spaces.map((space) => space.close()));
@@ -76,7 +76,7 @@ onPostgres(
         timeout: TIMEOUT,
       }, async () => {
         const [server, disk] = await serverOn('log', ['-c', 'wal_keep_size=1GB']);
-        const [one, other] = await two(server, 120_000);
+        const [one, other] = await two(server, LONG_LEASE);
         const troubles: string[] = [];
         one.on('trouble', ({ message }) => troubles.push(message));
         const mutex = await one.mutex('kept');

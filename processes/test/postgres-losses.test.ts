@@ -5,7 +5,7 @@ import { LeaseLostError } from '../src/errors.js';
 import type { SpaceOptions } from '../src/options.js';
 import { Space } from '../src/space/space.js';
 import { proxy } from './postgres-proxy.js';
-import { onPostgres } from './postgres-setting.js';
+import { onPostgres, PATIENT } from './postgres-setting.js';
 import { until } from './setting.js';
 
 type Way = Awaited<ReturnType<typeof proxy>>;
@@ -73,7 +73,11 @@ onPostgres(
       async (moment, what) => {
         const way = await proxy(setting.server.port);
         const lease = 60_000;
-        const space = await Space.connect(another({ connectionString: way.url }), { space: setting.space, lease });
+        const space = await Space.connect(another({ connectionString: way.url }), {
+          space: setting.space,
+          lease,
+          ...PATIENT,
+        });
         const other = await setting.join({ lease });
         const [mine, yours] = [await space.semaphore('x', 3), await other.semaphore('x', 3)];
         const first = await mine.holdAsync();
@@ -120,7 +124,7 @@ onPostgres(
     const join = async ({ url }: Way, options: SpaceOptions = {}): Promise<Space> => {
       const space = await Space.connect(another({ connectionString: url }), {
         createSchema: true,
-        connectTimeout: 60_000,
+        ...PATIENT,
         ...options,
       });
       onTestFinished(() => space.close());

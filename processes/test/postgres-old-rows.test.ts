@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { startPostgres } from '../servers/postgres.js';
-import { Space } from '../src/space/space.js';
+import type { Space } from '../src/space/space.js';
 import { onPostgres } from './postgres-setting.js';
 import { sleep, until } from './setting.js';
 
@@ -59,7 +59,7 @@ onPostgres('a held snapshot', (setting) => {
     let modest: Space;
     beforeEach(async () => {
       const pool = another({ connectionString: setting.server.url.replace('postgres@', 'modest@') });
-      modest = await Space.connect(pool, { space: setting.space });
+      modest = await setting.connect(pool);
     });
     afterEach(() => modest.close());
     const warning = async (): Promise<string | undefined> => (await modest.inspect()).warning;

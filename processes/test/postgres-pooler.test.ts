@@ -4,7 +4,7 @@ import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { findPgBouncer, NO_PGBOUNCER, startPgBouncer } from '../servers/pgbouncer.js';
 import { proxy } from './postgres-proxy.js';
-import { handOver, onPostgres } from './postgres-setting.js';
+import { handOver, LONG_LEASE, onPostgres } from './postgres-setting.js';
 import { until } from './setting.js';
 
 onPostgres(
@@ -17,7 +17,7 @@ onPostgres(
       way.backend = 12345;
       for (const client of [setting.another({ connectionString: way.url }), postgres(way.url)]) {
         // It is told at once, and not only when the time is over.
-        const error = await connect(client, { connectTimeout: 600_000 }).catch((error) => error);
+        const error = await connect(client).catch((error) => error);
         expect(error).toMatchObject({ code: 'POOLER', message: expect.stringContaining('{ listen: client }') });
         await connect(client, { listen: setting.another() });
         await connect(client, { listen: false });
@@ -26,8 +26,8 @@ onPostgres(
 
     test('with listen: false the process looks for news while it waits', async () => {
       const way = await proxy(setting.server.port);
-      // With this lease no beat comes during the test, except by a look.
-      const lease = 3_600_000;
+      // No beat comes during the test, except by a look.
+      const lease = LONG_LEASE;
       const space = await connect(setting.another({ connectionString: way.url }), { listen: false, lease });
       const other = await setting.join({ lease });
       await handOver(space, other);

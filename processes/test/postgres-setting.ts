@@ -49,6 +49,12 @@ export function onPostgres(
   });
 }
 
+/** A busy machine may give a server or a test no time for long, and then no space is to give up. */
+export const PATIENT = { connectTimeout: 600_000 };
+
+/** No lease is over during a test. */
+export const LONG_LEASE = 3_600_000;
+
 /** The server of this file, once a test needs it. */
 let started: Promise<PostgresServer> | undefined;
 /** The number of the test. */
@@ -70,7 +76,7 @@ function shared(): PostgresSetting {
     },
     join: (options) => setting.connect(setting.another(), options),
     async connect(client, options = {}) {
-      const space = await Space.connect(client, { space: setting.space, ...options });
+      const space = await Space.connect(client, { space: setting.space, ...PATIENT, ...options });
       spaces.push(space);
       return space;
     },
@@ -90,7 +96,7 @@ function shared(): PostgresSetting {
   beforeAll(async () => {
     started ??= startPostgres();
     server = await started;
-    const space = await Space.connect(setting.another(), { space: 'first', createSchema: true });
+    const space = await Space.connect(setting.another(), { space: 'first', createSchema: true, ...PATIENT });
     await space.close();
   });
   afterEach(async () => {

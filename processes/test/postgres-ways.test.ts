@@ -14,13 +14,14 @@ import type { SpaceOptions } from '../src/options.js';
 import { Space } from '../src/space/space.js';
 import { Watched } from './drivers-suite.js';
 import { proxy } from './postgres-proxy.js';
-import { handOver, onPostgres } from './postgres-setting.js';
+import { handOver, LONG_LEASE, onPostgres, PATIENT } from './postgres-setting.js';
 import { busy, until } from './setting.js';
 
 const LIBRARIES = ['Pool', 'Client', 'postgres'] as const;
 
 /** Two processes join a space, hand a permit over, and leave. */
-async function takeTurns(make: () => unknown, options: SpaceOptions = {}): Promise<void> {
+async function takeTurns(make: () => unknown, given: SpaceOptions = {}): Promise<void> {
+  const options = { ...PATIENT, ...given };
   const [one, other] = [await Space.connect(make(), options), await Space.connect(make(), options)];
   await handOver(one, other);
   await Promise.all([one.close(), other.close()]);
@@ -122,7 +123,7 @@ onPostgres(
         file,
         `import pg from '${module}';\nexport default () => new pg.Pool({ connectionString: '${setting.server.url}' });\n`,
       );
-      const options = { space: setting.space, lease: 500, durable: false };
+      const options = { space: setting.space, lease: 500, durable: false, ...PATIENT };
       const [one, other] = [
         await Built.connect(setting.another(), { ...options, heartbeat: file }),
         await Built.connect(setting.another(), options),
@@ -146,7 +147,7 @@ onPostgres(
       });
       const way = await proxy(primary.port);
       const join = (createSchema = false) =>
-        Space.connect(setting.another({ connectionString: way.url }), { createSchema });
+        Space.connect(setting.another({ connectionString: way.url }), { createSchema, lease: LONG_LEASE, ...PATIENT });
       const [one, other] = [await join(true), await join()];
       let failovers = 0;
       one.on('failover', () => failovers++);

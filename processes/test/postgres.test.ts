@@ -12,7 +12,7 @@ import type { SpaceError } from '../src/errors.js';
 import type { SpaceOptions } from '../src/options.js';
 import { Space } from '../src/space/space.js';
 import { proxy } from './postgres-proxy.js';
-import { handOver, onPostgres } from './postgres-setting.js';
+import { handOver, LONG_LEASE, onPostgres, PATIENT } from './postgres-setting.js';
 import { sleep, until } from './setting.js';
 
 const PROGRAM = new URL('../bin/taketurns-processes.js', import.meta.url).pathname;
@@ -94,13 +94,14 @@ onPostgres('clients', (setting) => {
       );
       expect(away).toMatchObject({ code: 'UNREACHABLE', message: expect.stringContaining('ECONNREFUSED') });
       const nowhere = make(setting.server.url.replace(/postgres$/, 'nowhere'));
-      expect(await refusal(Space.connect(nowhere))).toMatchObject({ code: '3D000' });
+      expect(await refusal(Space.connect(nowhere, PATIENT))).toMatchObject({ code: '3D000' });
       const nobody = make(setting.server.url.replace('postgres@', 'nobody@'));
-      expect(await refusal(Space.connect(nobody))).toMatchObject({ code: 'WRONGPASS' });
+      expect(await refusal(Space.connect(nobody, PATIENT))).toMatchObject({ code: 'WRONGPASS' });
     });
 
     test('goes on when its connections were cut, and when the server was restarted', async () => {
-      const [one, other] = [await connect(make()), await connect(make())];
+      const lease = LONG_LEASE;
+      const [one, other] = [await connect(make(), { lease }), await connect(make(), { lease })];
       const mutex = await one.mutex('kept');
       const held = await mutex.holdAsync();
       await setting.cut();
@@ -184,8 +185,8 @@ onPostgres('clients', (setting) => {
 
   test('a message that came before the process listened is not missed', async () => {
     const way = await proxy(setting.server.port);
-    // With this lease no beat comes during the test.
-    const lease = 3_600_000;
+    // No beat comes during the test, either.
+    const lease = LONG_LEASE;
     const space = await connect(another({ connectionString: way.url }), { lease });
     const other = await join({ lease });
     const [mine, yours] = [await space.mutex('x'), await other.mutex('x')];
@@ -248,13 +249,13 @@ onPostgres('the tables and functions', (setting) => {
 
   test('without them the error says how to make them, and the advice works', async () => {
     const url = await fresh();
-    const error = await refusal(Space.connect(setting.another({ connectionString: url })));
+    const error = await refusal(Space.connect(setting.another({ connectionString: url }), PATIENT));
     expect(error).toMatchObject({ code: 'SCHEMA', message: expect.stringContaining('npx taketurns-processes sql') });
     const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, 'sql']);
     expect(stdout).toBe(await schema());
     // psql may run it again.
     for (let times = 0; times < 2; times++) await setting.server.query(stdout, new URL(url).pathname.slice(1));
-    const space = await Space.connect(setting.another({ connectionString: url }));
+    const space = await Space.connect(setting.another({ connectionString: url }), PATIENT);
     await space.close();
   });
 
@@ -264,6 +265,7 @@ onPostgres('the tables and functions', (setting) => {
     const join = ({ url: way }: (typeof ways)[number]) =>
       Space.connect(setting.another({ connectionString: way.replace(/postgres$/, new URL(url).pathname.slice(1)) }), {
         createSchema: true,
+        ...PATIENT,
       });
     const spaces = await Promise.all(ways.map(join));
     const statements = ways.flatMap((way) => way.statements);
@@ -291,7 +293,12 @@ onPostgres('the tables and functions', (setting) => {
       database,
     );
     const join = (options: SpaceOptions = {}) =>
-      Space.connect(setting.another({ connectionString }), { createSchema: true, label: "it's \\ 語", ...options });
+      Space.connect(setting.another({ connectionString }), {
+        createSchema: true,
+        ...PATIENT,
+        label: "it's \\ 語",
+        ...options,
+      });
     const [one, other] = [await join(), await join()];
     await handOver(one, other);
     const held = await (await one.mutex("it's \\ 語")).holdAsync();
@@ -312,7 +319,7 @@ onPostgres('the tables and functions', (setting) => {
     const other = await setting.another({ connectionString: url }).connect();
     const { rows } = await other.query('select oid from pg_database where datname = current_database()');
     await other.query(`select pg_advisory_lock(${0x74_61_6b_65})`);
-    const joining = Space.connect(setting.another({ connectionString: url }), { createSchema: true });
+    const joining = Space.connect(setting.another({ connectionString: url }), { createSchema: true, ...PATIENT });
     const cut = `select ${end}(pid) from pg_locks where database = ${rows[0].oid} and not granted`;
     await until(async () => (await other.query(cut)).rows.length === 1);
     await until(async () => (await other.query(cut)).rows.length === 0);
@@ -326,7 +333,12 @@ onPostgres('the tables and functions', (setting) => {
     const database = new URL(connectionString).pathname.slice(1);
     const query = (text: string) => setting.server.query(text, database);
     const join = (options: SpaceOptions = {}) =>
-      Space.connect(setting.another({ connectionString }), { createSchema: true, lease: 60_000, ...options });
+      Space.connect(setting.another({ connectionString }), {
+        createSchema: true,
+        lease: 60_000,
+        ...PATIENT,
+        ...options,
+      });
     const [one, other] = [await join(), await join()];
     const kept = await (await one.mutex('kept')).holdAsync();
     // A dump, and later what restores it.
@@ -355,7 +367,7 @@ onPostgres('the tables and functions', (setting) => {
     const connectionString = await fresh();
     const [original, copy] = [new URL(connectionString).pathname.slice(1), `copy${Date.now()}`];
     const turn = async (url: string): Promise<bigint> => {
-      const space = await Space.connect(setting.another({ connectionString: url }), { createSchema: true });
+      const space = await Space.connect(setting.another({ connectionString: url }), { createSchema: true, ...PATIENT });
       const held = await (await space.mutex('x')).holdAsync();
       await space.close();
       return held.token;
@@ -385,7 +397,7 @@ onPostgres('the tables and functions', (setting) => {
   test('a role needs USAGE and EXECUTE alone, and the error says so', async () => {
     await setting.server.query('create role clerk login');
     const connectionString = setting.server.url.replace('postgres@', 'clerk@');
-    const join = () => Space.connect(setting.another({ connectionString }), { space: setting.space });
+    const join = () => Space.connect(setting.another({ connectionString }), { space: setting.space, ...PATIENT });
     const error = await refusal(join());
     expect(error.code).toBe('NOPERM');
     for (const [grant] of error.message.matchAll(/GRANT [^;]*"role"/g)) {
@@ -406,7 +418,7 @@ onPostgres('the tables and functions', (setting) => {
     const database = new URL(url).pathname.slice(1);
     await setting.server.query(`create role outsider login; revoke connect on database ${database} from public`);
     const connectionString = url.replace('postgres@', 'outsider@');
-    const join = (client: unknown) => refusal(Space.connect(client));
+    const join = (client: unknown) => refusal(Space.connect(client, PATIENT));
     for (const client of [setting.another({ connectionString }), postgres(connectionString)]) {
       const error = await join(client);
       expect(error.code).toBe('NOPERM');
@@ -421,12 +433,12 @@ onPostgres('the tables and functions', (setting) => {
   test('if the owner of the functions lacks a right, the error says so, and not that this role lacks it', async () => {
     const url = await fresh();
     const database = new URL(url).pathname.slice(1);
-    await (await Space.connect(setting.another({ connectionString: url }), { createSchema: true })).close();
+    await (await Space.connect(setting.another({ connectionString: url }), { createSchema: true, ...PATIENT })).close();
     await setting.server.query(
       'create role keeper; grant all on schema taketurns to keeper; alter function taketurns.turn_1 owner to keeper',
       database,
     );
-    const error = await refusal(Space.connect(setting.another({ connectionString: url })));
+    const error = await refusal(Space.connect(setting.another({ connectionString: url }), PATIENT));
     expect(error).toMatchObject({
       code: 'NOPERM',
       message: expect.stringMatching(/permission denied for table partition.*the same role must own the tables/),
@@ -438,14 +450,18 @@ onPostgres('the tables and functions', (setting) => {
     const url = await fresh();
     await setting.server.query('create role poor login');
     const connectionString = url.replace('postgres@', 'poor@');
-    const error = await refusal(Space.connect(setting.another({ connectionString }), { createSchema: true }));
+    const error = await refusal(
+      Space.connect(setting.another({ connectionString }), { createSchema: true, ...PATIENT }),
+    );
     expect(error).toMatchObject({ code: 'NOPERM', message: expect.stringContaining('as a role that may') });
   });
 
   test('a database that is not of UTF8 is refused', async () => {
     await setting.server.query('create database latin encoding LATIN1 template template0');
     const connectionString = setting.server.url.replace(/postgres$/, 'latin');
-    const error = await refusal(Space.connect(setting.another({ connectionString }), { createSchema: true }));
+    const error = await refusal(
+      Space.connect(setting.another({ connectionString }), { createSchema: true, ...PATIENT }),
+    );
     expect(error).toMatchObject({ code: 'ENCODING', message: expect.stringContaining('LATIN1') });
   });
 });
