@@ -12,6 +12,13 @@
  *
  * All statements are unnamed and carry their values as literals. So they take one round trip with each client library,
  * and run behind a pooler that gives each transaction another backend.
+ *
+ *     sql.ts                 what a client library provides: pg.ts, postgres-js.ts
+ *     sql-text.ts            how a call becomes a statement
+ *     sql-errors.ts          what comes of an error
+ *     postgres-channels.ts   when a connection listens
+ *     schema.ts              how the tables and functions are made
+ *     old-rows.ts            who keeps the server from removing old rows
  */
 
 import { SpaceError } from '../errors.js';
