@@ -220,6 +220,28 @@ onPostgres('clients', (setting) => {
     }
   });
 
+  test('a sign of life does not wait for the calls that were made before', async () => {
+    const way = await proxy(setting.server.port);
+    const space = await connect(another({ connectionString: way.url }), { lease: 5000 });
+    const mutex = await space.mutex('kept');
+    const held = await mutex.holdAsync();
+    // Nothing is answered until there are calls for many statements, and a beat behind them.
+    const goOn = way.hold(/turn_1/);
+    const from = way.statements.length;
+    const calls: Promise<unknown>[] = [];
+    for (let count = 0; count < 200; count++) {
+      calls.push(mutex.inspect());
+      await new Promise(setImmediate);
+    }
+    await sleep(700);
+    goOn();
+    await Promise.all(calls);
+    const statements = way.statements.slice(from).filter((text) => text.includes('turn_1'));
+    expect(statements.length).toBeGreaterThan(4);
+    expect(statements.slice(0, 2).some((text) => text.includes('"B"'))).toBe(true);
+    await held.unlock();
+  });
+
   test('with durable: false a call does not wait for the disk, and else it does', async () => {
     await setting.server.query('alter database postgres set synchronous_commit = off');
     await setting.server.query(`create table if not exists seen(setting text);

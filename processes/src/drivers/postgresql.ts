@@ -2,7 +2,7 @@
  * The driver for PostgreSQL. The tables and the function that stands for the script are in ../postgres/schema.sql.
  *
  * A connection runs one statement at a time. Calls that are made meanwhile wait, and then go in one statement: they are
- * committed together, so many calls cost one write to the disk.
+ * committed together, so many calls cost one write to the disk. Only a sign of life goes before calls that wait.
  *
  *     opening --> greeted: which backend is it, does it run our settings --> ready: statements, one at a time
  *                                            a statement --> its rows: the replies
@@ -36,6 +36,9 @@ import { callOf, literal, replyIn, type TurnCall, unescaped } from './sql-text.j
 /** The most calls, and about the most arguments, in one statement. Others wait for its commit. */
 const MOST_CALLS = 32;
 const MOST_ARGUMENTS = 640;
+
+/** The operation with which a beat begins, as script/wire.ts writes it. */
+const BEAT = 'B';
 
 /** The pauses before a statement runs again that has done nothing, in milliseconds. */
 const AGAIN = { first: 1, most: 500 };
@@ -170,7 +173,9 @@ class PostgresConnection implements Connection {
     const [sid = '', conn = '', , ...operations] = args;
     return new Promise((resolve, reject) => {
       const call = { space, partition: Number(partition), args: [sid, conn, CHANNEL, ...operations], resolve, reject };
-      this.#calls.push(call);
+      // A sign of life waits for no other calls: the process would lose what it holds because it asks for much.
+      if (operations[0] === BEAT) this.#calls.unshift(call);
+      else this.#calls.push(call);
       this.#next();
     });
   }
@@ -246,7 +251,7 @@ class PostgresConnection implements Connection {
 
   #call(calls: readonly Call[]): void {
     // Each call locks its partition until the commit. In this order no two processes wait for each other. The calls of
-    // one partition keep their order.
+    // one partition keep their order, but for beats, which depend on no other call.
     const ordered = calls.toSorted((one, other) => one.partition - other.partition);
     const { durable } = this.#options;
     const tells = !this.#isSilent;
