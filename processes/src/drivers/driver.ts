@@ -44,7 +44,8 @@ export interface Driver {
    * Runs the script with the keys and arguments: by `EVALSHA`, and by `EVAL` if the server does not know the script. On
    * PostgreSQL a function takes the place of the script. Resolves to the reply, whose strings are decoded as UTF-8.
    * Rejects at once while the driver is not connected. If the connection is lost before the answer has come, rejects with
-   * the client's error. Calls are sent in the order in which they are made.
+   * the client's error. Calls are sent in the order in which they are made; on PostgreSQL a beat goes before those that
+   * wait.
    *
    * Never throws.
    */

@@ -821,10 +821,10 @@ begin
     where x.part = c.part and x.name = r.name;
   if found then return; end if;
   -- Each new rate removes up to two that do not count any more: those behind it, or the first ones.
-  delete from taketurns.rate x where x.part = c.part and x.until * 1000 < c.micros and x.name in (
-    (select y.name from taketurns.rate y where y.part = c.part and y.name > r.name order by y.name limit 2)
-    union all
-    (select y.name from taketurns.rate y where y.part = c.part order by y.name limit 2));
+  -- The rows are found first: a plan that was made for few rates would look at all rates of the partition.
+  delete from taketurns.rate x where x.until * 1000 < c.micros and x.ctid = any (
+    array(select y.ctid from taketurns.rate y where y.part = c.part and y.name > r.name order by y.name limit 2)
+    || array(select y.ctid from taketurns.rate y where y.part = c.part order by y.name limit 2));
   insert into taketurns.rate values (c.part, r.name, r.numbers, r.given, due, r.latest, r.taken, r.epoch, r.run_dates,
     r.run_counts, r.hole_dates, r.hole_counts, r.is_rare, r.resized, r.repaired, r.paused, r.moved, r.stopped,
     r.cancelled, r.needed, c.now + lasts);
@@ -1643,8 +1643,9 @@ begin
 
   -- An ephemeral object is not kept if nobody needs it.
   if c.idle <> '{}' then
-    delete from taketurns.object x where x.part = c.part and x.name = any (c.idle)
-      and x.ephemeral and x.free = x.max and x.waiting = 0 and x.deaths = 0;
+    delete from taketurns.object x
+      where x.ctid = any (array(select t from unnest(c.idle) n, taketurns.object_at_1(c.part, n) t))
+        and x.ephemeral and x.free = x.max and x.waiting = 0 and x.deaths = 0;
   end if;
   if c.is_changed then
     update taketurns.partition x set v = c.v, p = c.p, lease = c.lease, ticket = c.ticket, history = c.history, epoch = c.epoch,
