@@ -66,6 +66,18 @@ onServers(
       },
     );
 
+    test('close gives much back, however many round trips this takes', async () => {
+      const far = await line(300);
+      const options = { space: 'much', lease: 3_600_000, connectTimeout: 600_000 };
+      const space = await Space.connect(new Redis(far.port, '127.0.0.1', { lazyConnect: true }), options);
+      const semaphore = await space.semaphore('s', 1000);
+      await Promise.all(Array.from({ length: 1000 }, () => semaphore.holdAsync()));
+      // One call takes back at most 128 of them, and all of these calls take longer than `close` waits for one answer.
+      await space.close();
+      const other = await connect(setting.another(), options);
+      expect(await (await other.semaphore('s', 1000)).inspect()).toMatchObject({ free: 1000 });
+    });
+
     test('connect ends also if the process watches again and again', async () => {
       const far = await line();
       await dead('in vain', 1000);

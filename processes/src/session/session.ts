@@ -45,8 +45,8 @@ import { refusal, settingsDiffer } from './server-error.js';
 import type { Surroundings } from './surroundings.js';
 
 /**
- * How long `close` waits at most for the server, in milliseconds. If the server does not hear that the session has
- * ended, it takes everything back when the lease is over.
+ * How long `close` waits at most for each answer of the server, in milliseconds. If the server does not hear that the
+ * session has ended, it takes everything back when the lease is over.
  */
 const CLOSING = 1000;
 
@@ -545,7 +545,8 @@ export class Session implements Sender, Runner, Beating, Entering {
     const { clock, driver, script, lease } = this.around;
     // The process must stay alive until `close` is settled. If the server does not answer, the connection is reset.
     this.calls.operating++;
-    const patience = clock.after(Math.min(CLOSING, lease / 2), () => driver.reset(), true);
+    const wait = () => clock.after(Math.min(CLOSING, lease / 2), () => driver.reset(), true);
+    let patience = wait();
     const end = (): Promise<unknown> => driver.run(script, this.#keys, [...head, ...wire.leave()]);
     const head = this.#head();
     let sent = wasOpen ? end() : undefined;
@@ -553,7 +554,11 @@ export class Session implements Sender, Runner, Beating, Entering {
     this.#forget();
     // One call takes back only a limited part of what the session has. While the server answers that something is left,
     // `X` is sent again.
-    while ([await sent?.catch(nothing)].flat()[0] === wire.LEFT) sent = end();
+    while ([await sent?.catch(nothing)].flat()[0] === wire.LEFT) {
+      clock.stop(patience);
+      patience = wait();
+      sent = end();
+    }
     clock.stop(patience);
     this.calls.operating--;
     this.around.keepAlive();

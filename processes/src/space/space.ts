@@ -540,8 +540,8 @@ export class Space implements AsyncDisposable {
 
   /**
    * Gives everything back, and leaves every queue: waiting requests fail with a `DisposedError`. Closes the space's own
-   * connections, but not your client. Takes one round trip, or at most a second if the server does not answer. Does
-   * nothing the second time. Never blocks the thread.
+   * connections, but not your client. Takes a round trip, or several if there is much to give back, and ends if the server
+   * has not answered for a second. Does nothing the second time. Never blocks the thread.
    * @param options with `drain`, `close` first waits until the running functions of `runExclusive` and `limit` have
    * ended. Meanwhile these functions keep what they hold, and all new requests fail with a `DisposedError`, also the
    * requests of these functions. `close` does not wait for other guards that you hold. A later `close()` without
