@@ -29,7 +29,7 @@ export const WATCHER = 'b000000000000000';
 
 /** What the function asks for the time, for the name of a history, and for the identity of its row. */
 const NAME = 'gen_random_uuid()::text';
-const IDENTITY = "concat_ws('-', writer, split_part(pg_relation_filepath(of_table), '/', -2), name)";
+const IDENTITY = "concat_ws('-', writer, of_table, split_part(pg_relation_filepath(of_table), '/', -2), name)";
 const CLOCK = 'extract(epoch from clock_timestamp()) * 1000000';
 
 const constantOf = (constant: string): RegExp =>

@@ -888,7 +888,7 @@ test('a process that waits for long hears that it waits', async () => {
 
 /** A connection to a broker. */
 async function dial(files: Folder, generation: Generation): Promise<SocketConnection> {
-  const owner = { name: newMember(), isNeeded: true, patience: 1000, dialling: undefined, listens: async () => {} };
+  const owner = { name: newMember(), isNeeded: false, patience: 1000, dialling: undefined, listens: async () => {} };
   const events = { answered: () => {}, hear: () => {}, suspect: async () => {}, over: () => {} };
   const connection = (await SocketConnection.dial(files, generation, { ...owner, ...events })) as SocketConnection;
   onTestFinished(() => connection.end(new Error('the test is over')));

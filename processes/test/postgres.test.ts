@@ -222,7 +222,10 @@ onPostgres('clients', (setting) => {
 
   test('a sign of life does not wait for the calls that were made before', async () => {
     const way = await proxy(setting.server.port);
-    const space = await connect(another({ connectionString: way.url }), { lease: 5000 });
+    const space = await connect(another({ connectionString: way.url }), {
+      listen: false,
+      lease: LONG_LEASE,
+    });
     const mutex = await space.mutex('kept');
     const held = await mutex.holdAsync();
     // Nothing is answered until there are calls for many statements, and a beat behind them.
@@ -233,6 +236,7 @@ onPostgres('clients', (setting) => {
       calls.push(mutex.inspect());
       await new Promise(setImmediate);
     }
+    // Longer than the pause after which it looks for news, which is a beat.
     await sleep(700);
     goOn();
     await Promise.all(calls);

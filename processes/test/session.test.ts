@@ -7,6 +7,7 @@ import { type BeatOrder, Heartbeat } from '../src/heartbeat/heartbeat.js';
 import type { SpaceOptions } from '../src/options.js';
 import { Calls } from '../src/session/calls.js';
 import { tellFailover } from '../src/session/failover.js';
+import { Lease } from '../src/session/lease.js';
 import type { Space } from '../src/space/space.js';
 import { onForms } from './forms.js';
 import { busy, onServers, sleep, until } from './setting.js';
@@ -361,4 +362,13 @@ test('the thread that beats hears the real time under fake timers', async () => 
   const [{ at }] = orders as [BeatOrder];
   expect(at).toBeGreaterThanOrEqual(before);
   expect(at).toBeLessThanOrEqual(performance.now());
+});
+
+test('an answer to an earlier call does not shorten the lease', () => {
+  const clock = new VirtualClock();
+  const lease = new Lease({ clock, lease: 1000, driver: { knowsDeaths: false } } as never, 0, () => {});
+  lease.renew(100);
+  const { deadline } = lease;
+  lease.renew(50);
+  expect(lease.deadline).toBe(deadline);
 });

@@ -37,8 +37,8 @@ import { callOf, literal, replyIn, type TurnCall, unescaped } from './sql-text.j
 const MOST_CALLS = 32;
 const MOST_ARGUMENTS = 640;
 
-/** The operation with which a beat begins, as script/wire.ts writes it. */
-const BEAT = 'B';
+/** Whether a call is a sign of life, as script/wire.ts writes it. */
+const isBeat = ({ args: [, , , operation] }: TurnCall): boolean => operation === 'B';
 
 /** The pauses before a statement runs again that has done nothing, in milliseconds. */
 const AGAIN = { first: 1, most: 500 };
@@ -173,9 +173,9 @@ class PostgresConnection implements Connection {
     const [sid = '', conn = '', , ...operations] = args;
     return new Promise((resolve, reject) => {
       const call = { space, partition: Number(partition), args: [sid, conn, CHANNEL, ...operations], resolve, reject };
-      // A sign of life waits for no other calls: the process would lose what it holds because it asks for much.
-      if (operations[0] === BEAT) this.#calls.unshift(call);
-      else this.#calls.push(call);
+      // A sign of life goes before the other calls that wait: else a process that asks for much loses what it holds.
+      const others = isBeat(call) ? this.#calls.findIndex((each) => !isBeat(each)) : -1;
+      this.#calls.splice(others < 0 ? this.#calls.length : others, 0, call);
       this.#next();
     });
   }

@@ -227,9 +227,9 @@ create or replace function taketurns.number_1(hex text) returns bigint language 
 $$ select ('x' || lpad(hex, 16, '0'))::bit(64)::bigint $$;
 
 -- What a row of `history` names: another one if the row was written again, as a restored dump does (xmin), or if it lies in
--- another database. VACUUM FULL and pg_upgrade keep both.
+-- another table or database. VACUUM FULL and pg_upgrade keep all three.
 create or replace function taketurns.history_1(name text, writer xid, of_table oid) returns text language sql stable as
-$$ select concat_ws('-', writer, split_part(pg_relation_filepath(of_table), '/', -2), name) $$;
+$$ select concat_ws('-', writer, of_table, split_part(pg_relation_filepath(of_table), '/', -2), name) $$;
 
 -- Where the row of a session or an object is. While a transaction holds a snapshot, the index leads to all earlier versions
 -- of the row, too. A search for the key looks at all of them; the order of these searches, here and in `turn_1`, leads to

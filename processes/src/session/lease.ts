@@ -41,8 +41,9 @@ export class Lease {
     this.#over = over;
   }
 
-  /** Is called when a call that was sent at this time was answered. */
+  /** Is called when a call that was sent at this time was answered. An earlier call may be answered later. */
   renew(sentAt: number): void {
+    if (sentAt < this.renewedAt) return;
     this.renewedAt = sentAt;
     this.isRunning = true;
     if (this.#around.driver.knowsDeaths) return;

@@ -45,7 +45,7 @@ import { refusal, settingsDiffer } from './server-error.js';
 import type { Surroundings } from './surroundings.js';
 
 /**
- * How long `close` waits at most for each answer of the server, in milliseconds. If the server does not hear that the
+ * How long `close` waits at most for each answer to `X`, in milliseconds. If the server does not hear that the
  * session has ended, it takes everything back when the lease is over.
  */
 const CLOSING = 1000;
