@@ -236,7 +236,7 @@ async function copyData(
 ): Promise<Record<string, string>> {
   const isOld = Number.parseInt(of.installed.version, 10) < 15;
   const client = new pg.Client(of.url);
-  // What the client does next fails.
+  // Without a listener, an error that comes between two queries would end the process. The next query fails anyway.
   client.on('error', () => {});
   await client.connect();
   await client.query(isOld ? "select pg_start_backup('copy', true, false)" : "select pg_backup_start('copy', true)");
